@@ -268,7 +268,9 @@ def test_a_verdict_that_its_evidence_does_not_support_is_not_called_a_verdict(pr
         project.reach(provider)
         shown = " ".join(project.byop("run", "output.md", "--no-store").stdout.split())
     assert "By the answers it would be fail, but not enough evidence for that was found in the text" in shown
-    assert "No verdict: 0 of 3 runs gave a vote that counts. Runs 1, 2, 3 (fail) not counted" in shown
+    assert (
+        "No verdict: 0 of 3 runs gave a vote that counts. Runs 1, 2, 3 (fail) not counted: None of their quotes is"
+    ) in shown
     assert "The verdict was" not in shown
 
 

@@ -87,6 +87,43 @@ def test_a_judge_that_tosses_a_coin_has_the_variation_for_itself(greeted: UserPr
     assert polite["cost"] > 0
 
 
+def test_judges_inside_other_assertions_are_asked_too(greeted: UserProject) -> None:
+    judge = "{type: llm_judge, name: polite, rubric: The greeting is polite.}"
+    rude = "{type: llm_judge, name: rude, rubric: The greeting is rude.}"
+    both = f"{{type: any_of, assertions: [{judge}, {{type: not, assertion: {rude}}}]}}"
+    greeted.write("scenarios/book_flight.yaml", GREET.split("  - {type: llm_judge", maxsplit=1)[0] + f"  - {both}\n")
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "2")
+        request = len(provider.requests)
+        shown = greeted.salvo("judge", "--times", "2")
+        assert len(provider.requests) - request == 2 * 2 * 2 * 3, "two runs, two judges, twice, three votes"
+    assert [line for line in shown.stdout.splitlines() if "the judge always" in line or "stored  " in line] == snapshot(
+        [
+            "polite: the judge always gave the same verdict on each of 2 transcripts; 0% (95% 0% to 85%) of the variation of the verdicts comes from the judge, the rest from the agent.",
+            "  stored     0 of 2 stored verdicts differ from most judgings",
+            "rude: the judge always gave the same verdict on each of 2 transcripts; 0% (95% 0% to 85%) of the variation of the verdicts comes from the judge, the rest from the agent.",
+            "  stored     0 of 2 stored verdicts differ from most judgings",
+        ]
+    )
+
+
+@pytest.mark.parametrize("command", ["judge", "score"])
+def test_the_limits_of_its_calls_are_set_by_options(greeted: UserProject, command: str) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "1")
+    with LoopbackProvider(Fault.overloaded()) as provider:
+        greeted.reach(provider)
+        greeted.salvo(command, "--tries", "2", *(["--times", "1"] if command == "judge" else []))
+        assert len(provider.requests) == 3 * 2, "three votes, tried twice"
+    with LoopbackProvider(Fault.hang()) as provider:
+        greeted.reach(provider)
+        greeted.environ["SALVO_CALL_TIMEOUT"] = "60"
+        late = greeted.salvo(command, "--call-timeout", "0.2", "--tries", "1")
+    assert "within 0.2 s" in late.stdout + greeted.everything_stored()
+
+
 def test_what_was_asked_is_not_asked_again_and_can_be_shown(greeted: UserProject) -> None:
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)
@@ -158,4 +195,4 @@ def test_a_scenario_without_a_judge_says_so(project: UserProject) -> None:
         project.salvo("run")
     shown = project.salvo("judge")
     assert shown.exit_code == 2
-    assert "greet has no llm_judge that `salvo judge` can ask." in shown.stderr
+    assert "greet has no llm_judge that `salvo judge` could ask." in shown.stderr

@@ -13,6 +13,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.jsonio import json_codec
@@ -20,16 +21,23 @@ from salvo.engine.runtime.pool import PoolStopped
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, NothingFoundError, UsageError
-from salvo.scenarios.analysis.rejudge import RejudgeSession, is_transcript, missing_rejudgements, only_judges
+from salvo.scenarios.analysis.rejudge import (
+    RejudgeSession,
+    is_transcript,
+    missing_rejudgements,
+    only_judges,
+    stored_verdicts,
+)
 from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
 from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.transcripts import TranscriptSession
-from salvo.scenarios.spec.judge_server import JUDGE, scenario_judge_servers
+from salvo.scenarios.spec.judge_server import scenario_judge_servers
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -45,6 +53,7 @@ from salvo.scenarios.workspace import Calls, Workspace, judged_scenario
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Calls at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more judgings are started.")
 @click.option("--stored", "only_stored", is_flag=True, help="Show what is stored, without any call.")
+@call_limit_options("120")
 @prices_option
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -54,6 +63,10 @@ def judge(
     concurrency: int,
     max_cost: float | None,
     only_stored: bool,
+    call_timeout: float | None,
+    connect_timeout: float | None,
+    read_timeout: float | None,
+    tries: int | None,
     price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
@@ -66,14 +79,20 @@ def judge(
 
     Exits 0, 3 when judgings are missing or gave no verdict, and 130 when interrupted.
     """
-    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env), price_file=price_file)
+    workspace = Workspace(
+        Project.find(),
+        allow_env=frozenset(allow_env),
+        call_limits=CallLimits(call_timeout, connect_timeout, read_timeout, tries),
+        price_file=price_file,
+    )
     store = workspace.store()
     batch = store.load_batch(store.find_batch(batch_id))
-    scenario = only_judges(from_document(batch.scenario))
+    as_run = from_document(batch.scenario)
+    scenario = only_judges(as_run)
     if not scenario.assertions:
         raise UsageError(
-            f"{batch.scenario_id} has no llm_judge that `salvo judge` can ask.",
-            hint="It asks judges that are not inside another assertion. `salvo score` asks all of them.",
+            f"{batch.scenario_id} has no llm_judge that `salvo judge` could ask.",
+            hint=f"Score the runs with a judge: salvo score {batch.batch_id} FILE",
         )
     runs = store.load_runs(batch.batch_id)
     transcripts = [run for run in runs if is_transcript(run)]
@@ -96,7 +115,8 @@ def judge(
             hint=f"Make some with: salvo judge {batch.batch_id} --times {times}",
         )
     expected = len(completed) if only_stored else times * len(transcripts)
-    summaries = _summaries(scenario, completed, transcripts)
+    stored = {run.run_id: stored_verdicts(as_run, run) for run in transcripts}
+    summaries = _summaries(scenario, completed, stored, _average_cost(transcripts))
     _show(batch, scenario, summaries, (len(completed), expected, len(runs) - len(transcripts)), as_json=as_json)
     if code is ExitCode.OK and (len(completed) < expected or any(summary.no_verdict for summary in summaries)):
         code = ExitCode.NOT_JUDGED
@@ -166,12 +186,14 @@ async def _judge(
     return ExitCode.INTERRUPTED if work.interrupted else ExitCode.OK
 
 
+def _average_cost(runs: list[AgentRunResult]) -> float | None:
+    costs = [run.metrics.cost for run in runs if run.metrics.cost is not None]
+    return sum(costs) / len(costs) if len(costs) == len(runs) else None
+
+
 def _summaries(
-    scenario: Scenario, judgings: list[Rejudgement], transcripts: list[AgentRunResult]
+    scenario: Scenario, judgings: list[Rejudgement], stored: dict[str, list[bool | None]], run_cost: float | None
 ) -> list[JudgeSummary]:
-    stored = {run.run_id: [item.passed for item in run.eval_results if item.type == JUDGE] for run in transcripts}
-    costs = [run.metrics.cost for run in transcripts if run.metrics.cost is not None]
-    run_cost = sum(costs) / len(costs) if len(costs) == len(transcripts) else None
     labels = [assertion.label for assertion in scenario.assertions]
     return rejudge_report.summarise(labels, _votes(scenario), judgings, stored, run_cost)
 

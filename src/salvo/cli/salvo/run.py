@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.param_types import DOLLARS, INNER_SHARE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
 
 DEFAULT_BASELINE = "-"
@@ -69,14 +70,7 @@ DEFAULT_BASELINE = "-"
 @click.option("--co", "--collect-only", "collect_only", is_flag=True, help="Only list the scenarios; run nothing.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
-@click.option(
-    "--call-timeout", type=SECONDS, help="Seconds that one call may take. [default: the timeout, at most 120]"
-)
-@click.option("--connect-timeout", type=SECONDS, help="Seconds to connect to a provider. [default: 10]")
-@click.option("--read-timeout", type=SECONDS, help="Seconds without data from a provider. [default: --call-timeout]")
-@click.option(
-    "--tries", type=click.IntRange(1, 100), help="How often a call is made before it is an error. [default: 6]"
-)
+@call_limit_options("the timeout, at most 120")
 @click.option(
     "--cache",
     is_flag=True,

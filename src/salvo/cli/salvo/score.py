@@ -12,6 +12,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_output import batch_exit_code, check_outputs
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
@@ -22,6 +23,7 @@ from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.report import export, score_report
 from salvo.scenarios.result import Cause, Outcome, SkippedRun
+from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.permanent_faults import check_endpoints
 from salvo.scenarios.run.runner import INTERRUPTED
 from salvo.scenarios.run.transcripts import TranscriptSession
@@ -48,6 +50,7 @@ from salvo.scenarios.workspace import Workspace
     type=click.Path(path_type=Path),
     help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
 )
+@call_limit_options("120")
 @prices_option
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
@@ -58,6 +61,10 @@ def score(
     max_cost: float | None,
     resume: str | None,
     outputs: tuple[Path, ...],
+    call_timeout: float | None,
+    connect_timeout: float | None,
+    read_timeout: float | None,
+    tries: int | None,
     price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
@@ -76,7 +83,12 @@ def score(
     (--resume continues).
     """
     check_outputs(outputs)
-    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env), price_file=price_file)
+    workspace = Workspace(
+        Project.find(),
+        allow_env=frozenset(allow_env),
+        call_limits=CallLimits(call_timeout, connect_timeout, read_timeout, tries),
+        price_file=price_file,
+    )
     store = workspace.store()
     scores = ScoreStore(store)
     enter = click.get_current_context().with_resource

@@ -44,7 +44,7 @@ class TranscriptRun:
         redactor, clock = workspace.redactor(), workspace.clock
         budget = Budget(self._max_cost, lambda name: self.print(unpriced_notice(name)))
         pool = Pool(self._concurrency, budget)
-        limits = CallLimits.from_environ(workspace.environ)
+        limits = workspace.call_limits.over(CallLimits.from_environ(workspace.environ))
         async with HttpWire(workspace.all_endpoints(), redactor, clock=clock, timeouts=limits.timeouts()) as wire:
             retrying = RetryingWire(wire, policy=limits.retry_policy(), clock=clock, listener=self._waiting)
             session = TranscriptSession(retrying, redactor, clock, pool, workspace.price_book())

@@ -13,7 +13,7 @@ from salvo.playbooks.evaluate.patterns import Hit, Scan
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Check
-from salvo.playbooks.report.citations import CitationFinder, location, why_unsupported, withhold_claims
+from salvo.playbooks.report.citations import OF_SEVERAL_RUNS, CitationFinder, location, why_unsupported, withhold_claims
 from salvo.playbooks.report.decision import Decision, decide
 from salvo.playbooks.report.report import NOT_ASKED, CheckResult, Citation, Dissent, PatternHit, RawRun, Tokens
 
@@ -135,7 +135,9 @@ def _unsupported_runs(raw_runs: Sequence[RawRun]) -> list[str]:
         if run.unsupported:
             groups.setdefault((run.result, run.unsupported), []).append(str(run.run))
     return [
-        f"{'Run' if len(numbers) == 1 else 'Runs'} {', '.join(numbers)} ({result}) not counted: {reason}"
+        f"Run {numbers[0]} ({result}) not counted: {reason}"
+        if len(numbers) == 1
+        else f"Runs {', '.join(numbers)} ({result}) not counted: {OF_SEVERAL_RUNS[reason]}"
         for (result, reason), numbers in groups.items()
     ]
 

@@ -18,6 +18,13 @@ NOT_IN_TEXT = "None of its quotes is a passage of the text that can be evidence.
 PLACEHOLDER = "It quotes a placeholder of its instructions, not the text."
 FAIL_WITHOUT_QUOTE = "A FAIL needs a quote, and it has none."
 REQUIRED_QUOTE_MISSING = "This check needs a quote for a PASS, and it has none."
+OF_SEVERAL_RUNS = {
+    NOT_IN_TEXT: "None of their quotes is a passage of the text that can be evidence.",
+    PLACEHOLDER: "They quote a placeholder of their instructions, not the text.",
+    FAIL_WITHOUT_QUOTE: "A FAIL needs a quote, and they have none.",
+    REQUIRED_QUOTE_MISSING: "This check needs a quote for a PASS, and they have none.",
+}
+"""The same reasons in a sentence about several runs."""
 
 
 class CitationFinder:

@@ -5,7 +5,7 @@ The judge is asked the same questions as in the run, in separate lanes. The stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,15 +17,41 @@ from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
 from salvo.scenarios.run.environment import JudgeEndpoints, JudgingServices
 from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.spec.judge_server import JUDGE
-from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.schema import Assertion, Scenario
 from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement, RejudgeStore
 
 
 def only_judges(scenario: Scenario) -> Scenario:
-    """Return the scenario with only the assertions that a model judges."""
-    assertions = [assertion for _, assertion in scenario.scored_assertions() if assertion.type == JUDGE]
+    """Return the scenario with only the assertions that a model judges, also those inside others."""
+    assertions = [judge for _, outer in scenario.scored_assertions() for judge in _judges(outer)]
     turns = [turn.model_copy(update={"assertions": []}) for turn in scenario.turns]
     return scenario.model_copy(update={"assertions": assertions, "turns": turns})
+
+
+def _judges(outer: Assertion) -> list[Assertion]:
+    """Return the judges of an assertion. Those inside it are asked when it is judged."""
+    judges = (assertion for _, assertion in outer.walk() if assertion.type == JUDGE)
+    return [judge if judge.at == outer.at else judge.model_copy(update={"at": outer.at}) for judge in judges]
+
+
+def stored_verdicts(scenario: Scenario, result: AgentRunResult) -> list[bool | None]:
+    """Return the stored verdict of each judge, in the order of `only_judges`; None where it is not known."""
+    verdicts: list[bool | None] = []
+    for (_, outer), stored in zip(scenario.scored_assertions(), result.eval_results, strict=False):
+        found = list(_verdicts(stored.type, stored.passed, stored.details))
+        expected = len(_judges(outer))
+        verdicts += found if len(found) == expected else [None] * expected
+    return verdicts
+
+
+def _verdicts(kind: object, passed: object, details: object) -> Iterator[bool | None]:
+    """Yield the verdict of a judge, or of those inside a composed assertion. A stored file may hold anything there."""
+    if kind == JUDGE:
+        yield passed if isinstance(passed, bool) else None
+    parts = details.get("parts") if isinstance(details, Mapping) else None
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, Mapping):
+            yield from _verdicts(part.get("type"), part.get("passed"), part.get("details"))
 
 
 def is_transcript(result: AgentRunResult) -> bool:
