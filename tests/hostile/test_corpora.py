@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from click.testing import Result
 from tests.hostile.mutations import mutated_bytes, mutated_json
 from tests.support.byop_project import ByopProject
 from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
-from tests.support.provider import LoopbackProvider, Say, always
+from tests.support.provider import LoopbackProvider, Say, Use, UseTools, always, by_turn
 
 pytestmark = [pytest.mark.load, pytest.mark.timeout(600)]
 
@@ -26,13 +27,26 @@ CPU_SECONDS = 5
 PARTS = 4
 """Each corpus is split, so that several processes share it."""
 
+OWN_PROCESSES = ("salvo.engine.sandbox.worker", "program_guard.py")
+
 parts = pytest.mark.parametrize("part", range(PARTS))
 
 
 def children() -> set[str]:
-    """The processes that this one has started and that still run; empty where the system does not list them."""
+    """The processes that this one has started and that still run; empty where the system does not list them.
+
+    Idle workers of the sandbox and the guard of programs are no part of it: they end with this process.
+    """
     listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    return set(listed.read_text().split()) if listed.exists() else set()
+    numbers = listed.read_text().split() if listed.exists() else []
+    return {number for number in numbers if not any(own in command_line(number) for own in OWN_PROCESSES)}
+
+
+def command_line(process: str) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:  # it has ended
+        return ""
 
 
 @contextmanager
@@ -63,7 +77,8 @@ def check(command: Callable[..., Result], *arguments: str) -> None:
 def no_process_is_left_behind() -> Iterator[None]:
     before = children()
     yield
-    assert children() <= before
+    left = children() - before
+    assert not left, {number: command_line(number) for number in left}
 
 
 @pytest.fixture
@@ -128,6 +143,137 @@ def test_mutated_replies_are_answers_or_errors(project: UserProject, part: int) 
         for _ in range(len(replies) // 50):
             check(project.salvo, "run")
     assert len(project.runs()) == len(replies)
+
+
+CASES = {
+    "cases.csv": b'id,order,customer\nlate,A-1001,"Smith, Ann"\nearly,A-1002,Bob\n',
+    "cases.jsonl": b'{"id": "late", "order": "A-1001", "customer": "Ann", "assertions": [{"type": "text", "contains_any": '
+    b'["x"]}]}\n{"id": "early", "order": {"n": [1, 2]}, "customer": "Bob"}\n',
+}
+SUITE = """
+scenario: refund
+adapter: openai
+cases: cases.csv
+matrix: {model: [gpt-5.4-mini, gpt-5.4], prompt: {short: {system_prompt: Be short.}, kind: {system_prompt: Be kind.}}}
+exclude: [{case: late, model: gpt-5.4}]
+private: [customer]
+user_message: "Refund order {{ order }} for {{ customer }}."
+assertions: [{type: jmespath, path: final_output, operator: contains, value: "{{ order }}"}]
+"""
+
+
+@parts
+def test_mutated_cases_are_read_or_refused(project: UserProject, part: int) -> None:
+    for name, valid in CASES.items():
+        file = project.write(f"scenarios/{name}", "")
+        project.write("scenarios/refund.yaml", SUITE.replace("cases.csv", name))
+        for content in mutated_bytes(valid, 150, f"{name} {part}"):
+            file.write_bytes(content)
+            check(project.salvo, "validate", "scenarios/refund.yaml")
+        file.write_bytes(valid)
+    file = project.write("scenarios/refund.yaml", SUITE)
+    for content in mutated_bytes(SUITE.encode(), 150, f"suite {part}"):
+        file.write_bytes(content)
+        check(project.salvo, "validate", "scenarios/refund.yaml")
+
+
+PROMPTFOO = {
+    "description": "Support",
+    "prompts": ["Answer {{q}}.", {"label": "chat", "raw": '[{"role": "user", "content": "{{q}}"}]'}, "file://p.txt"],
+    "providers": ["openai:gpt-5.4-mini", {"id": "anthropic:messages:claude-haiku-4-5", "config": {"max_tokens": 9}}],
+    "defaultTest": {"vars": {"a": 1}, "assert": [{"type": "latency", "threshold": 5000}], "options": {"provider": "x:y"}},
+    "tests": [
+        {"description": "t", "vars": {"q": ["x", "y"]}, "threshold": 0.5, "providers": ["gpt*"], "assert": [
+            {"type": "icontains", "value": "{{q}}", "weight": 2}, {"type": "not-regex", "value": "^[0-9]+$"},
+            {"type": "contains-all", "value": ["a", "b"]}, {"type": "is-json", "value": {"type": "object"}},
+            {"type": "assert-set", "assert": [{"type": "equals", "value": "x"}], "threshold": 0.5},
+            {"type": "llm-rubric", "value": "Is kind.", "provider": "openai:gpt-5.4"}, {"type": "cost", "threshold": 1},
+            {"type": "python", "value": "file://check.py"}, {"type": "levenshtein", "value": "x", "threshold": 5}]},
+        "file://tests.csv",
+    ],
+    "scenarios": [{"config": [{"vars": {"a": 2}}], "tests": [{"vars": {"q": "z"}, "assert": [{"type": "is-refusal"}]}]}],
+    "evaluateOptions": {"repeat": 2, "maxConcurrency": 4},
+}  # fmt: skip
+
+
+@parts
+def test_mutated_configurations_of_promptfoo_are_imported_or_refused(project: UserProject, part: int) -> None:
+    project.write("p.txt", "Hello {{q}}\n---\nBye {{q}}")
+    table = b"q,__expected,__threshold\nx,contains:y,0.5\n"
+    tests = project.write("tests.csv", table.decode())
+    config = project.write("promptfooconfig.yaml", json.dumps(PROMPTFOO))
+    command = ("import", "promptfoo", "promptfooconfig.yaml", "-o", "imported", "--name", "suite", "--force")
+    assert project.salvo(*command).exit_code == 3
+    for content in mutated_json(PROMPTFOO, 300, f"promptfoo {part}"):
+        config.write_bytes(content)
+        check(project.salvo, *command)
+    config.write_text(json.dumps(PROMPTFOO))
+    for content in mutated_bytes(table, 50, f"tests {part}"):
+        tests.write_bytes(content)
+        check(project.salvo, *command)
+
+
+@parts
+def test_mutated_scores_judgings_and_cached_replies_are_read_or_refused(project: UserProject, part: int) -> None:
+    project.write("scenarios/ask.yaml", "scenario: ask\nadapter: openai\nmodel: gpt-4o\nuser_message: Hello\nruns: 2\n"
+                  "assertions: [{type: llm_judge, name: kind, rubric: It is kind., k: 1}]\n")  # fmt: skip
+    with LoopbackProvider(always(Say('{"passed": true, "reason": "so"}'))) as provider:
+        project.reach(provider)
+        project.salvo("run", "--cache")
+        [batch] = (project.store / "batches").glob("*.json")
+        project.salvo("judge", batch.stem, "--times", "2")
+        project.salvo("score", batch.stem)
+        [score] = (project.store / "scores").glob("score-*")
+        judgings = ("judge", batch.stem, "--times", "2")
+        commands = {
+            score / "score.json": ("report", score.name),
+            next(score.glob("*-0001.json")): ("report", score.name),
+            project.store / "judgings" / f"{batch.stem}.jsonl": judgings,
+            next((project.store / "cache" / "replies").glob("*.json")): ("run", "--cache"),
+        }
+        for file, command in commands.items():
+            original = file.read_bytes()
+            for content in mutated_bytes(original, 60, f"{file.parent.name} {part}"):
+                file.write_bytes(content)
+                check(project.salvo, *command)
+            file.write_bytes(original)
+
+
+SERVER = """
+import sys
+replies = open("replies.bin", "rb").read().split(b"\\0\\0")
+for line, reply in zip(sys.stdin, replies):
+    sys.stdout.buffer.write(reply + b"\\n")
+    sys.stdout.buffer.flush()
+"""
+MCP_REPLIES: tuple[Any, ...] = (
+    {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {
+        "name": "shop", "version": "1"}, "instructions": "Be kind."}},
+    {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"},
+    {"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "find", "description": "Finds.", "inputSchema": {
+        "type": "object", "properties": {"id": {"type": "string", "pattern": "^[A-Z]+$"}}}, "outputSchema": {
+        "type": "object"}}], "nextCursor": None}},
+    {"jsonrpc": "2.0", "id": 3, "result": {"content": [{"type": "text", "text": "found"}], "structuredContent": {
+        "status": "paid"}, "isError": False}},
+)  # fmt: skip
+
+
+@parts
+def test_mutated_replies_of_an_mcp_server_are_answers_or_errors(project: UserProject, part: int) -> None:
+    project.write("server.py", SERVER)
+    project.write("scenarios/ask.yaml", "scenario: ask\nadapter: openai\nmodel: gpt-4o\nuser_message: Hello\nruns: 1\n"
+                  f"mcp_servers: {{shop: {{command: [{sys.executable}, server.py], timeout: 2, protocol: '2025-11-25'}}}}\n"
+                  "assertions: [{type: jmespath, path: final_output, operator: exists}]\n")  # fmt: skip
+    changed = [list(mutated_json(reply, 40, f"mcp {part} {index}")) for index, reply in enumerate(MCP_REPLIES)]
+    script = by_turn(UseTools(Use("find", {"id": "A"})), Say("Done."))
+    with LoopbackProvider(script) as provider:
+        project.reach(provider)
+        for index, contents in enumerate(changed):
+            for content in contents:
+                replies = [json.dumps(reply).encode() for reply in MCP_REPLIES]
+                replies[index] = content
+                (project.folder / "replies.bin").write_bytes(b"\0\0".join(replies))
+                check(project.salvo, "run")
 
 
 @parts

@@ -29,7 +29,7 @@ from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables
 
 _MAX_SOURCE = 1_000_000
-_NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions"}
+_NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions", "mcp_servers"}
 
 
 @dataclass(frozen=True, slots=True)

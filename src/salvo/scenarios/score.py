@@ -28,7 +28,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX, RunScore, ScoreStore, Scoring
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import Calls, Workspace, judged_scenario
+from salvo.scenarios.workspace import Calls, Workspace, cell_redactor, judged_scenario
 
 SAME_FAULT = "every further run would meet the same fault of its judge: "
 """The beginning of the reason why runs are not scored after a wrong key, for example."""
@@ -169,7 +169,7 @@ class ScoreSession:
         )
         result = without_verdict(stored)
         await judge(result, environment, session.registry)
-        redact_verdicts(result, session.redactor)
+        redact_verdicts(result, cell_redactor(plan.prepared.scenario, session.redactor))
         prices = {name: price for name, price in environment.judging.prices.items() if price is not None}
         ScoreStore(self.store).save_run(plan.scoring.score_id, RunScore.from_result(result, prices))
         self.on_scored(result.judge_cost)

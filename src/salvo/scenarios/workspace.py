@@ -58,7 +58,8 @@ def suite_name(scenario: Scenario) -> str:
     return scenario.scenario if scenario.cell is None else scenario.cell.suite
 
 
-def _cell_redactor(scenario: Scenario, redactor: Redactor) -> Redactor:
+def cell_redactor(scenario: Scenario, redactor: Redactor) -> Redactor:
+    """Return the redactor for what belongs to this scenario: it replaces the private values of its case, too."""
     private = scenario.cell.private if scenario.cell else {}
     return redactor.with_private(private) if private else redactor
 
@@ -67,7 +68,7 @@ def judged_scenario(scenario: Scenario) -> Scenario | None:
     """Return a scenario with private values as it is judged: with placeholders, which its results have, too."""
     if scenario.cell is None or not scenario.cell.private:
         return None
-    document = clean_scenario(scenario, _cell_redactor(scenario, Redactor()))
+    document = clean_scenario(scenario, cell_redactor(scenario, Redactor()))
     judged, errors = validate(Scenario, document)
     if judged is None:
         raise InputError(
@@ -336,7 +337,7 @@ class Workspace:
             self.register(scenario)
         work: list[PreparedScenario] = []
         for batch, file, scenario in zip(batches, files, scenarios, strict=True):
-            redactor = _cell_redactor(scenario, self.redactor())
+            redactor = cell_redactor(scenario, self.redactor())
             # An earlier version may have redacted less.
             stored = {**_NEW_FIELDS, **clean_document(batch.scenario, redactor)}
             if json_codec.plain(clean_scenario(scenario, redactor)) != stored:
@@ -423,7 +424,7 @@ class Workspace:
                 min_pass_rate=scenario.min_pass_rate,
                 confidence=scenario.confidence,
                 recorded=recorded,
-                scenario=clean_scenario(scenario, _cell_redactor(scenario, self.redactor())),
+                scenario=clean_scenario(scenario, cell_redactor(scenario, self.redactor())),
                 source=self.project.relative(file),
                 tools={tool.name: tool.fingerprint for tool in tools},
                 settings=dict(settings or {}),

@@ -289,3 +289,14 @@ def test_another_scenario_with_the_same_prompt_has_runs_of_its_own(greeted: User
         greeted.reach(provider)
         greeted.salvo("run", "-j", "1", "--cache")
         assert len(provider.requests) == 2
+
+
+def test_a_very_large_file_in_the_cache_is_no_reply(greeted: UserProject) -> None:
+    with LoopbackProvider(Counting()) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "--cache")
+        [name] = cached_files(greeted)
+        file = greeted.store / "cache" / "replies" / name
+        file.write_bytes(file.read_bytes() + b" " * 21_000_000)
+        greeted.salvo("run", "--cache")
+        assert len(provider.requests) == 2

@@ -356,3 +356,14 @@ def test_after_early_stopping_the_rates_of_cells_are_corrected_as_their_means_ar
     assert {cell["pass_rate"] for cell in grid["cells"]} == corrected
     assert max(corrected) < 1
     assert grid["pass_rate"] == pytest.approx(sum(cell["pass_rate"] for cell in grid["cells"]) / 4)
+
+
+@pytest.mark.parametrize("name", ["wide.jsonl", "wide.csv"])
+def test_a_table_of_very_many_columns_is_refused_at_once(suite: UserProject, name: str) -> None:
+    names = [f"c{number}" for number in range(100_000)]
+    row = ",".join(names) if name.endswith("csv") else json.dumps(dict.fromkeys(names, 1))
+    suite.write(f"scenarios/{name}", f"{row}\n")
+    suite.write("scenarios/refund.yaml", SUITE.replace("refund.csv", name))
+    refused = suite.salvo("validate")
+    assert refused.exit_code == 2
+    assert f"scenarios/{name}:1:1: cases: the cases have more than 1,000 columns" in refused.output

@@ -354,3 +354,48 @@ def test_a_file_that_exists_is_kept(config: UserProject) -> None:
     assert again.exit_code == 2
     assert "exists already" in again.output
     assert config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--force",)])
+def test_a_link_is_not_written_through(config: UserProject, options: tuple[str, ...]) -> None:
+    mine = config.folder / "profile"
+    (config.folder / "scenarios/Support_answers.yaml").symlink_to(mine)
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", *options)
+    assert (ran.exit_code, "is a link" in ran.output) == (2, True)
+    assert not mine.exists()
+
+
+DEEP = "[" * 200_000
+
+
+@pytest.mark.parametrize(
+    "file, content, lines",
+    [
+        ("deep.txt", DEEP, "prompts: ['file://deep.txt']\ntests: [{vars: {a: 1}}]"),
+        ("deep.json", DEEP, "prompts: [Hello]\ntests: file://deep.json"),
+        ("deep.jsonl", DEEP, "prompts: [Hello]\ntests: file://deep.jsonl"),
+        (
+            "none.csv",
+            "a\n",
+            "prompts: [Hello]\nscenarios: [{config: [{assert: 7}], tests: [{assert: {type: equals}}]}]",
+        ),
+    ],
+)
+def test_a_file_of_any_content_is_read_or_left_out(config: UserProject, file: str, content: str, lines: str) -> None:
+    config.write(file, content)
+    config.write("promptfooconfig.yaml", f"description: x\nproviders: [openai:gpt-5.4-mini]\n{lines}\n")
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml").exit_code in (0, 2, 3)
+
+
+def test_a_configuration_cannot_multiply_its_tests_without_end(config: UserProject) -> None:
+    long = "x" * 50_000
+    document = {
+        "description": "many",
+        "prompts": ["Hello {{a}} {{b}}"],
+        "providers": ["openai:gpt-5.4-mini"],
+        "scenarios": [{"config": [{"vars": {"a": n}} for n in range(1_000)], "tests": [{"vars": {"b": long}}] * 9}],
+    }
+    config.write("promptfooconfig.yaml", json.dumps(document))
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml")
+    assert ran.exit_code == 3, ran.output[:500]
+    assert "only the first 400 tests are imported" in ran.output

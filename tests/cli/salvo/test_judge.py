@@ -196,3 +196,23 @@ def test_a_scenario_without_a_judge_says_so(project: UserProject) -> None:
     shown = project.salvo("judge")
     assert shown.exit_code == 2
     assert "greet has no llm_judge that `salvo judge` could ask." in shown.stderr
+
+
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_judgings_are_not_written_where_a_link_leads(greeted: UserProject, linked: str) -> None:
+    mine = greeted.write("elsewhere/mine", "alias ll='ls -l'")
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "2")
+        [batch] = (greeted.store / "batches").glob("*.json")
+        judgings = greeted.store / "judgings"
+        if linked == "folder":
+            judgings.symlink_to(mine.parent)
+        else:
+            judgings.mkdir()
+            (judgings / f"{batch.stem}.jsonl").symlink_to(mine)
+        refused = greeted.salvo("judge", "latest", "--times", "2")
+    assert refused.exit_code == 3
+    assert "leads out of the store" in refused.output
+    assert mine.read_text() == "alias ll='ls -l'"
+    assert [file.name for file in mine.parent.iterdir()] == ["mine"]

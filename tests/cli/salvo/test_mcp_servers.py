@@ -477,3 +477,43 @@ tools: [{name: find_order, response: 1}, {name: issue_refund, response: 1}]
 assertions:
   - {type: jmespath, path: final_output, operator: eq, value: Done.}
 """
+
+
+HOSTILE = """
+import json, os, sys
+
+mode, secret = sys.argv[1], os.environ["TOKEN"]
+if mode == "stderr":
+    sys.exit("x" * 185 + secret)
+if mode == "stdout":
+    print("x" * 185 + secret, flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    tool = {"name": "find", "inputSchema": {"type": "object"}}
+    answer = {"result": {"tools": [tool]}}
+    if message["method"] == "server/discover":
+        answer = {"error": {"code": -32601, "message": "x" * 190 + secret}}
+    elif message["method"] == "initialize":
+        answer = {"result": {"protocolVersion": "2025-11-25", "serverInfo": {"name": "n" * 9_000_000}}}
+    elif mode == "name":
+        tool["name"] = "n" * 9_000_000
+    elif mode == "list":
+        tool.update(name=f"t{message['id']}", description="d" * 15_000_000)
+        answer["result"]["nextCursor"] = "more"
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("mode", ["stderr", "stdout", "refusal", "name", "list"])
+def test_no_part_of_a_secret_and_nothing_huge_of_a_server_is_stored(project: UserProject, mode: str) -> None:
+    project.write("server.py", HOSTILE)
+    project.monkeypatch.setenv("FAVOURITE", "Zq7Zq8Zq9Wm1Wm2Wm3Kj4Kj5Kj6")
+    protocol = "2026-07-28" if mode == "refusal" else "auto"
+    command = [sys.executable, "server.py", mode]
+    write(project, {"command": command, "env": {"TOKEN": "${FAVOURITE}"}, "protocol": protocol})
+    result = run(project, "--record")
+    assert result.exit_code == 3, result.output
+    stored = project.everything_stored()
+    assert "Zq7Zq8" not in stored + result.output
+    assert len(stored) + len(result.output) < 100_000

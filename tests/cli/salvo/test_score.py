@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.support.project import UserProject
-from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, always
 
 GREET = """
 scenario: greet
@@ -379,3 +379,35 @@ def test_files_are_written_as_by_run(greeted: UserProject) -> None:
     assert "3 of 3 votes failed it" in (greeted.folder / "scores.xml").read_text()
     [batch] = json.loads((greeted.folder / "scores.json").read_bytes())["batches"]
     assert [result["passed"] for result in batch["results"]] == [True, False]
+
+
+def test_a_private_value_that_an_assertion_knows_is_not_stored_with_its_verdict(project: UserProject) -> None:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write(
+        "look_up.py",
+        """
+        from salvo import EvalResult
+
+        def check(scenario, assertion, result):
+            return EvalResult(passed=False, score=0.0, message="not for Annabel Smith")
+        """,
+    )
+    project.write(
+        "scenarios/refund.yaml",
+        """
+        scenario: refund
+        adapter: openai
+        model: gpt-5.4-mini
+        cases: [{id: late, customer: Annabel Smith}]
+        private: [customer]
+        user_message: "Refund {{ customer }}."
+        assertions: [{type: custom, function: look_up.check}]
+        """,
+    )
+    with LoopbackProvider(always(Say("Done."))) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+        scored = project.salvo("score", "latest", "scenarios/refund.yaml")
+    assert "Stored as score-" in scored.stdout
+    assert "not for [redacted: customer]" in project.everything_stored()
+    assert "Annabel Smith" not in project.everything_stored() + scored.output

@@ -125,3 +125,24 @@ def test_code_in_a_folder_without_init_inside_a_package_is_listed(project: UserP
     assert listed.exit_code == 0
     assert "agents.support.refund:Agent -> agents/support/refund.py:3 (in the project)" in listed.stdout
     assert not (project.folder / "executed").exists()
+
+
+def test_the_servers_of_every_cell_are_listed(project: UserProject) -> None:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write(
+        "scenarios/ask.yaml",
+        """
+        scenario: ask
+        adapter: openai
+        model: gpt-5.4-mini
+        user_message: Hello
+        matrix:
+          mcp_servers:
+            first: {shop: {command: [python3, first.py]}}
+            second: {shop: {command: [python3, second.py]}}
+        assertions: [{type: jmespath, path: final_output, operator: exists}]
+        """,
+    )
+    listed = project.salvo("validate", "--trust").output
+    assert "first.py" in listed
+    assert "second.py" in listed

@@ -512,3 +512,21 @@ def test_a_megabyte_that_may_be_words_or_a_token_is_no_trouble(start: str, unit:
 def test_a_megabyte_of_secret_names_is_no_trouble() -> None:
     names = {f"sk-secret-{number:08}": number for number in range(30_000)}
     assert list(Redactor().json(names).values()) == list(range(30_000))
+
+
+@given(st.text("abc…", max_size=12), st.integers(4, 27), st.text("abc…", max_size=12))
+def test_no_part_of_a_secret_is_left_where_a_message_was_cut(before: str, length: int, after: str) -> None:
+    secret = "Zq7Zq8Zq9Wm1Wm2Wm3Kj4Kj5Kj6"
+    redactor = Redactor([secret])
+    for text in (f"{before}{secret[:length]}…{after}", f"{before}…{secret[-length:]}{after}"):
+        clean = redactor.text(text)
+        assert secret[:4] not in clean
+        assert secret[-4:] not in clean
+        assert redactor.text(clean) == clean
+        assert redactor.json({"error": text}) == {"error": clean}
+        assert redactor.may_touch(json.dumps(text))
+
+
+def test_a_private_value_is_not_left_in_part_either() -> None:
+    redactor = Redactor().with_private({"customer": ["Annabel Smith"]})
+    assert redactor.text("Refund Annabel S…") == "Refund [redacted: customer]…"

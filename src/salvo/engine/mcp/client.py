@@ -9,17 +9,23 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from typing import Protocol as Interface
 
+from salvo.engine.jsonio import json_codec
 from salvo.engine.mcp import protocol
 from salvo.engine.mcp.http import HttpTarget, HttpTransport
 from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.mcp.protocol import HANDSHAKE, HANDSHAKES, MODERN, CallResult, Message, Protocol
 from salvo.engine.mcp.stdio import StdioTarget, StdioTransport
+from salvo.engine.text.formatting import truncate
 from salvo.engine.text.messages import excerpt
 from salvo.engine.wire.base import Wire
 from salvo.errors import McpAnswerError, McpError
 
 MAX_TOOLS = 10_000
+MAX_LIST = 64 * 1024 * 1024
+"""Characters of all pages of a list of tools."""
 _MAX_PAGES = 1_000
+_MAX_NAME = 200
+"""Characters of the name and of the version of a server that are kept."""
 _WITH_HANDSHAKE = "a protocol with a handshake"
 _MAX_PROBE = 10.0
 """Seconds for the first question. A server of an earlier version may not answer it at all."""
@@ -84,20 +90,37 @@ class McpClient:
         await self.transport.close()
 
     async def list_tools(self) -> ServerListing:
-        """Return what the server lists now, all pages of it."""
+        """Return what the server lists now, all pages of it, in the time for one answer."""
+        deadline = asyncio.timeout(self.settings.seconds)
+        try:
+            async with deadline:
+                tools = await self._all_pages()
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            raise self._no_answer("tools/list", self.settings.seconds) from None
+        self._schemas = {tool["name"]: tool["inputSchema"] for tool in tools}
+        name, version = (truncate(str(self._server.get(key) or ""), _MAX_NAME) for key in ("name", "version"))
+        return ServerListing(name, version, self.version, tools, self._instructions)
+
+    async def _all_pages(self) -> list[dict[str, Any]]:
         tools: list[dict[str, Any]] = []
         cursor: Any = None
+        size = 0
         for _ in range(_MAX_PAGES):
             result = await self._request("tools/list", {} if cursor is None else {"cursor": cursor})
-            tools += protocol.listed_tools(result, self.settings.name)
+            page = protocol.listed_tools(result, self.settings.name)
+            tools += page
+            size += len(json_codec.dumps(page))
             cursor = result.get("nextCursor")
-            if cursor is None or len(tools) > MAX_TOOLS:
+            if cursor is None or len(tools) > MAX_TOOLS or size > MAX_LIST:
                 break
-        if cursor is not None or len(tools) > MAX_TOOLS:
-            raise McpError(f"The list of tools of the MCP server {self.settings.name} does not end.")
-        self._schemas = {tool["name"]: tool["inputSchema"] for tool in tools}
-        name, version = str(self._server.get("name") or ""), str(self._server.get("version") or "")
-        return ServerListing(name, version, self.version, tools, self._instructions)
+        if cursor is not None or len(tools) > MAX_TOOLS or size > MAX_LIST:
+            raise McpError(
+                f"The list of tools of the MCP server {self.settings.name} does not end: it has more than "
+                f"{MAX_TOOLS:,} tools, {_MAX_PAGES:,} pages or {MAX_LIST:,} bytes."
+            )
+        return tools
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
         """Call a tool. Raise McpAnswerError if the server refuses the call, and McpError if it fails."""
@@ -132,7 +155,9 @@ class McpClient:
         try:
             result = await self._request("server/discover", version=MODERN, seconds=seconds)
         except McpAnswerError as error:
-            raise self._refused(f"the protocol of {MODERN}", f"it answers {error.answer!r}.", error.code) from error
+            raise self._refused(
+                f"the protocol of {MODERN}", f"it answers {truncate(error.answer, _MAX_NAME)!r}.", error.code
+            ) from error
         versions = result.get("supportedVersions")
         if not isinstance(versions, list) or MODERN not in versions:
             raise self._refused(f"the protocol of {MODERN}", "it does not list this version.")
@@ -144,7 +169,9 @@ class McpClient:
         try:
             result = await self._request("initialize", protocol.initialization(), version="")
         except McpAnswerError as error:
-            raise self._refused(_WITH_HANDSHAKE, f"it answers {error.answer!r}.", error.code) from error
+            raise self._refused(
+                _WITH_HANDSHAKE, f"it answers {truncate(error.answer, _MAX_NAME)!r}.", error.code
+            ) from error
         version = result.get("protocolVersion")
         if version not in HANDSHAKES:
             raise self._refused(_WITH_HANDSHAKE, f"it offers {excerpt(version, 50)}.")
@@ -185,11 +212,14 @@ class McpClient:
         except TimeoutError:
             if not deadline.expired():
                 raise
-            raise _NoAnswerError(
-                f"The MCP server {self.settings.name} did not answer {method} within {seconds:g} s.",
-                hint=f"If it needs longer, set mcp_servers.{self.settings.name}.timeout.",
-            ) from None
+            raise self._no_answer(method, seconds) from None
         return protocol.read_answer(reply, self.settings.name, method)
+
+    def _no_answer(self, method: str, seconds: float) -> _NoAnswerError:
+        return _NoAnswerError(
+            f"The MCP server {self.settings.name} did not answer {method} within {seconds:g} s.",
+            hint=f"If it needs longer, set mcp_servers.{self.settings.name}.timeout.",
+        )
 
 
 class _NoCommonVersionError(McpError):

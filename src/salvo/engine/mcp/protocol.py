@@ -41,6 +41,8 @@ _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_KEYWORD = "x-mcp-header"
 
+MAX_TOOL_NAME = 1_000
+"""Characters of a tool's name. The protocol recommends 128 at most."""
 LIST_CHANGED = "notifications/tools/list_changed"
 
 
@@ -112,6 +114,8 @@ def listed_tools(result: Mapping[str, Any], server: str) -> list[dict[str, Any]]
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(name, str) or not name:
             raise McpError(f"The MCP server {server} lists a tool without a name: {excerpt(tool, 200)}.")
+        if len(name) > MAX_TOOL_NAME:
+            raise McpError(f"The MCP server {server} lists a tool with a name of {len(name):,} characters.")
         if not isinstance(tool.get("inputSchema"), dict):
             raise McpError(f"The MCP server {server} lists the tool {excerpt(name, 100)} without an inputSchema.")
     return tools

@@ -15,6 +15,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.mcp import protocol
 from salvo.engine.mcp.protocol import Message
 from salvo.engine.runtime.subprocesses import guard
+from salvo.engine.text.formatting import truncate
 from salvo.errors import McpError
 
 MAX_MESSAGE = 16 * 1024 * 1024
@@ -169,7 +170,7 @@ class _Pipes(asyncio.SubprocessProtocol):
         else:
             how = f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
         lines = self._log.decode("utf-8", "replace").strip().splitlines()
-        last = f" The last line of its standard error: {lines[-1].strip()[:_MAX_LOG_SHOWN]}" if lines else ""
+        last = f" The last line of its standard error: {truncate(lines[-1].strip(), _MAX_LOG_SHOWN)}" if lines else ""
         self._fail(McpError(f"The MCP server {self._server} {how}.{last}"))
 
     def _fail(self, error: McpError) -> None:
@@ -210,7 +211,7 @@ class _Pipes(asyncio.SubprocessProtocol):
             text = error.get("message") if isinstance(error, dict) else None
             raise McpError(
                 f"The MCP server {self._server} answered no request of ours"
-                + (f": {str(text)[:_MAX_LOG_SHOWN]}." if text else ".")
+                + (f": {truncate(str(text), _MAX_LOG_SHOWN)}." if text else ".")
             )
         # Any other number is that of a request that was not waited for any longer.
 

@@ -22,6 +22,14 @@ PLACEHOLDER = "[redacted]"
 SHORTEST_SECRET = 8
 """Shorter values of secret-looking variables ("true", "1234") occur in too many harmless places."""
 
+_CUT = "…"
+"""What a message has where a long text was cut, which may have been in the middle of a secret."""
+_ESCAPED_CUT = r"\u2026"
+_SHORTEST_PART = 4
+"""Characters of a secret beside a cut that are redacted, too."""
+_LONGEST_CUT_TEXT = 20_000
+"""A text with a cut is a message. In a longer one, the cuts are those of somebody else."""
+
 # These headers come with every reply and never contain a secret, so they are not searched.
 _PLAIN_HEADERS = frozenset({"content-type", "anthropic-version", "request-id", "x-request-id", "retry-after"})
 
@@ -168,10 +176,18 @@ class Redactor:
             # A pattern such as "x*" matches nothing everywhere, which stays nothing.
             *(("", partial(_compiled(pattern).sub, lambda m: m.group() and PLACEHOLDER)) for pattern in patterns),
         ]
+        self._set_cut_secrets([(form, PLACEHOLDER) for form in spellings])
         # Of each secret the longest part that no JSON writer escapes.
         self._markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
         self._markers.update(_NESTED_ESCAPES, (marker for marker, _ in self._rules[len(spellings) :]))
         self._placeholders = re.compile(f"({re.escape(PLACEHOLDER)})")
+
+    def _set_cut_secrets(self, secrets: list[tuple[str, str]]) -> None:
+        """Set the secrets, each with its placeholder, of which a message that was cut may have a part."""
+        self._cut_secrets = secrets
+        parts = {part for form, _ in secrets for part in (form[:_SHORTEST_PART], form[-_SHORTEST_PART:])}
+        # As above: what no JSON writer escapes.
+        self._cut_markers = {max(_PLAIN_RUN.findall(part), key=len, default="") for part in parts}
 
     def with_private(self, private: Mapping[str, Iterable[str]]) -> Redactor:
         """Return a redactor that also replaces these values, each by a placeholder with its name."""
@@ -215,10 +231,12 @@ class Redactor:
 
     def may_touch(self, serialised: str) -> bool:
         """Return False where the text of a JSON value surely contains no secret. This is much faster than the walk."""
-        for marker in self._markers:  # noqa: SIM110 - any() over a generator takes twice as long, on every call sent
+        for marker in self._markers:
             if marker in serialised:
                 return True
-        return False
+        if _CUT not in serialised and _ESCAPED_CUT not in serialised:
+            return False
+        return any(marker in serialised for marker in self._cut_markers)
 
     def _once(self, text: str) -> str:
         for marker, hide in self._rules:
@@ -226,6 +244,35 @@ class Redactor:
                 parts = self._placeholders.split(text)
                 parts[::2] = map(hide, parts[::2])
                 text = "".join(parts)
+        return self._without_parts(text) if _CUT in text and len(text) <= _LONGEST_CUT_TEXT else text
+
+    def _without_parts(self, text: str) -> str:
+        """Return the text without the parts of secrets that are left where it was cut."""
+        first, *others = text.split(_CUT)
+        pieces = [first]
+        for piece in others:
+            pieces[-1] = self._without_beginning(pieces[-1])
+            pieces.append(self._without_end(piece))
+        return _CUT.join(pieces)
+
+    def _without_beginning(self, text: str) -> str:
+        """Return the text without the beginning of a secret at its end."""
+        for form, placeholder in self._cut_secrets:
+            start = text.find(form[:_SHORTEST_PART], max(0, len(text) - len(form) + 1))
+            while start >= 0:
+                if form.startswith(text[start:]):
+                    return text[:start] + placeholder
+                start = text.find(form[:_SHORTEST_PART], start + 1)
+        return text
+
+    def _without_end(self, text: str) -> str:
+        """Return the text without the end of a secret at its beginning."""
+        for form, placeholder in self._cut_secrets:
+            end = text.rfind(form[-_SHORTEST_PART:], 0, len(form) - 1)
+            while end >= 0:
+                if form.endswith(text[: end + _SHORTEST_PART]):
+                    return placeholder + text[end + _SHORTEST_PART :]
+                end = text.rfind(form[-_SHORTEST_PART:], 0, end + _SHORTEST_PART - 1)
         return text
 
     def _walk(self, value: Any) -> _Walk:
@@ -293,6 +340,7 @@ class _PrivateRedactor(Redactor):
         vars(self).update(vars(redactor))
         rules: list[tuple[str, Callable[[str], str]]] = []
         placeholders = [PLACEHOLDER]
+        cut_secrets = []
         for name, values in private.items():
             placeholder = private_placeholder(name)
             placeholders.append(placeholder)
@@ -300,9 +348,12 @@ class _PrivateRedactor(Redactor):
                 is_long = len(form) >= SHORTEST_SECRET
                 pattern = re.escape(form) if is_long else rf"{_WORD_START}{re.escape(form)}{_WORD_END}"
                 rules.append((form, partial(re.compile(pattern).sub, placeholder)))
+                if is_long:
+                    cut_secrets.append((form, placeholder))
         # The longest first, as one value may contain another.
         rules.sort(key=lambda rule: -len(rule[0]))
         self._rules = [*rules, *self._rules]
+        self._set_cut_secrets([*cut_secrets, *self._cut_secrets])
         self._markers = {*self._markers, *(max(_PLAIN_RUN.findall(form), key=len, default="") for form, _ in rules)}
         self._placeholders = re.compile(f"({'|'.join(map(re.escape, placeholders))})")
 

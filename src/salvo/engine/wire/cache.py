@@ -30,6 +30,8 @@ from salvo.errors import StoreError
 
 _VERSION = 1
 _MAX_REPLY = 5 * 1024 * 1024
+_MAX_FILE = 4 * _MAX_REPLY
+"""A reply may be longer in a file than it was received, because of escapes. What is larger is not ours."""
 _MAX_BYTES = 1024**3
 
 
@@ -69,7 +71,10 @@ class ReplyCache:
     def load(self, key: str) -> WireReply | None:
         """Return the reply; None if there is none, or if the file is damaged: then it is asked for again."""
         try:
-            content = json_codec.loads(read_regular(self._file(key)), max_depth=json_codec.MAX_DEPTH_STORED)
+            stored = read_regular(self._file(key), _MAX_FILE + 1)
+            if len(stored) > _MAX_FILE:
+                return None
+            content = json_codec.loads(stored, max_depth=json_codec.MAX_DEPTH_STORED)
             cached = type_adapter(CachedReply).validate_python(content)
         except (OSError, ValueError):
             return None

@@ -21,6 +21,7 @@ Fields: TypeAlias = dict[str, Any]
 _TEXT = "final_text"
 _KNOWN = {"type", "value", "threshold", "weight", "metric", "provider"}
 _DEFAULT_DISTANCE = 5
+_LARGEST = 1e12
 _FINISH_REASONS = {"stop": "end", "length": "length", "content_filter": "refusal"}
 _NEGATED = "not-"
 
@@ -193,7 +194,7 @@ def _contains_json(value: Any, _: Fields, negate: bool) -> Fields:
 
 
 def _word_count(value: Any, _: Fields, negate: bool) -> Fields:
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value):
         value = int(value)
     if isinstance(value, int):
         words: Fields = {"min": value, "max": value}
@@ -223,7 +224,7 @@ def _latency(_: Any, assertion: Fields, negate: bool) -> Fields:
 
 
 def _finish_reason(value: Any, _: Fields, negate: bool) -> Fields:
-    if value not in _FINISH_REASONS:
+    if not isinstance(value, str) or value not in _FINISH_REASONS:
         raise UntranslatableError(f"only {', '.join(_FINISH_REASONS)} have a counterpart")
     path = "trace[?type=='model'] | [-1].data.stop"
     return {"type": "jmespath", "path": path, "operator": "ne" if negate else "eq", "value": _FINISH_REASONS[value]}
@@ -283,7 +284,7 @@ def _judged(name: str, value: Any, assertion: Fields, negate: bool) -> Fields:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
         raise UntranslatableError("its threshold must be a number")
     return value
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.engine.text.formatting import pluralize
 from salvo.scenarios.promptfoo.assertions import expected_assertion, translate
 from salvo.scenarios.promptfoo.notes import ImportNotes
 from salvo.scenarios.promptfoo.prompts import FILE, read_named_file
 from salvo.scenarios.promptfoo.providers import UniqueIds, clean_id
 
 _MOST_TESTS = 10_000
+_MOST_CHARACTERS = 20_000_000
+"""Of all tests together: each item of a list and each configuration of a scenario repeats the rest of its test."""
 _KNOWN = {"description", "vars", "assert", "threshold", "options", "metadata", "providers", "prompts"}
 _OPTIONS = {"provider"}
 _ANSWERED = {"type": "jmespath", "name": "answers", "path": "final_output", "operator": "exists"}
@@ -42,6 +45,8 @@ class _TestReader:
     notes: ImportNotes
     ids: UniqueIds = field(default_factory=UniqueIds)
     cases: list[ImportedCase] = field(default_factory=list)
+    characters: int = 0
+    is_full: bool = False
 
     def add(self, test: Any, path: FieldPath) -> None:
         if not isinstance(test, dict):
@@ -58,10 +63,13 @@ class _TestReader:
         variables = {name: self._value(value, (*path, "vars", name)) for name, value in values.items()}
         description = test.get("description")
         for combination in _combinations(variables):
-            if len(self.cases) >= _MOST_TESTS:
-                self.notes.skip(path, f"only the first {_MOST_TESTS:,} tests are imported")
+            if len(self.cases) >= _MOST_TESTS or self.characters >= _MOST_CHARACTERS:
+                self.is_full = True
+                limit = f"{_MOST_TESTS:,} tests, and {_MOST_CHARACTERS:,} characters of them, are imported at most"
+                self.notes.skip(path, f"only the first {pluralize(len(self.cases), 'test')} are imported: {limit}")
                 return
             self._add_case(test, path, combination, options, description)
+            self.characters += len(json_codec.dumps([combination, self.cases[-1].assertions]))
 
     def _add_case(
         self, test: Mapping[str, Any], path: FieldPath, variables: dict[str, Any], options: Mapping[str, Any], name: Any
@@ -69,8 +77,7 @@ class _TestReader:
         grader = options.get("provider")
         assertions: list[dict[str, Any]] = []
         for owner, place in ((self.defaults, ("defaultTest",)), (test, path)):
-            own = owner.get("assert")
-            for index, assertion in enumerate(own if isinstance(own, list) else []):
+            for index, assertion in enumerate(_list(owner.get("assert"))):
                 assertions += translate(assertion, (*place, "assert", index), variables, grader, self.notes)
         threshold = test.get("threshold", self.defaults.get("threshold"))
         self.cases.append(
@@ -101,12 +108,17 @@ def read_tests(config: Mapping[str, Any], root: Path, notes: ImportNotes) -> lis
     if isinstance(defaults, str):
         notes.skip(("defaultTest",), f"{defaults} was left out: write the defaults into the configuration")
     reader = _TestReader(root, _mapping(defaults), notes)
-    for test, path in _tests(config.get("tests"), ("tests",), root, notes):
-        reader.add(test, path)
     scenarios = config.get("scenarios")
-    for index, scenario in enumerate(scenarios if isinstance(scenarios, list) else []):
-        for test, path in _scenario_tests(scenario, ("scenarios", index), root, notes):
-            reader.add(test, path)
+    for test, path in itertools.chain(
+        _tests(config.get("tests"), ("tests",), root, notes),
+        *(
+            _scenario_tests(scenario, ("scenarios", index), root, notes)
+            for index, scenario in enumerate(scenarios if isinstance(scenarios, list) else [])
+        ),
+    ):
+        reader.add(test, path)
+        if reader.is_full:
+            break
     if not config.get("tests") and not scenarios:
         reader.add({}, ())
     return reader.cases
@@ -127,11 +139,12 @@ def _scenario_tests(scenario: Any, path: FieldPath, root: Path, notes: ImportNot
     if not isinstance(scenario, dict) or not isinstance(scenario.get("config"), list):
         notes.skip(path, "the scenario was left out: it has no list of configurations")
         return
+    tests = list(_tests(scenario.get("tests", [{}]), (*path, "tests"), root, notes))
     for configuration in scenario["config"]:
-        for test, place in _tests(scenario.get("tests", [{}]), (*path, "tests"), root, notes):
+        for test, place in tests:
             own, outer = _mapping(test), _mapping(configuration)
             merged = {**outer, **own, "vars": {**_mapping(outer.get("vars")), **_mapping(own.get("vars"))}}
-            merged["assert"] = [*(outer.get("assert") or []), *(own.get("assert") or [])]
+            merged["assert"] = [*_list(outer.get("assert")), *_list(own.get("assert"))]
             yield merged, place
 
 
@@ -144,8 +157,8 @@ def _file_tests(value: str, path: FieldPath, root: Path, notes: ImportNotes) -> 
         if name.endswith(".csv"):
             return [_csv_test(row) for row in csv.DictReader(io.StringIO(text, newline=""), strict=True)]
         if name.endswith(".jsonl"):
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        tests = json.loads(text)
+            return [json_codec.loads(line) for line in text.splitlines() if line.strip()]
+        tests = json_codec.loads(text)
     except (ValueError, csv.Error) as error:
         notes.skip(path, f"{name} was left out: it cannot be read ({error})")
         return []
@@ -173,6 +186,10 @@ def _combinations(variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _names(value: Any) -> list[str] | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def _suite_name(config: Mapping[str, Any], file: Path) -> str:
     return name or "imported"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Converter:
     config: Mapping[str, Any]
     name: str
@@ -131,23 +132,28 @@ class _Converter:
         for name in options:
             if name not in ("repeat", "maxConcurrency", "showProgressBar", "cache"):
                 self.notes.skip(("evaluateOptions", name), f"{name} has no counterpart")
-        if any(case.threshold is not None for case in self.cases):
+        if self._has_thresholds:
             settings["threshold"] = "{{ _threshold }}"
         return settings
 
     def _case(self, case: ImportedCase) -> dict[str, Any]:
-        needed = self._needed()
+        needed = self._needed
         used = {name: value for name, value in case.variables.items() if name in needed}
         # A column that no prompt uses begins with an underscore: it was used by assertions only.
         unused = {f"_{name.lstrip('_')}": value for name, value in case.variables.items() if name not in used}
         for name in needed:
             used.setdefault(name, "")
         threshold = {}
-        if any(other.threshold is not None for other in self.cases):
+        if self._has_thresholds:
             threshold = {"_threshold": 1.0 if case.threshold is None else case.threshold}
         limits = {column: ", ".join(wanted) for _, column, wanted, _ in self._limits(case)}
         return {"id": case.id, **used, **unused, **limits, **threshold, "assertions": case.assertions}
 
+    @cached_property
+    def _has_thresholds(self) -> bool:
+        return any(case.threshold is not None for case in self.cases)
+
+    @cached_property
     def _needed(self) -> list[str]:
         """Return the variables that prompts use. promptfoo inserts nothing for one that a test does not have."""
         texts = [text for prompt in self.prompts.values() for text in prompt.values()]

@@ -26,8 +26,9 @@ class ImportNotes:
     """Collects notes. `locate` returns where a field of the configuration is."""
 
     locate: Callable[[FieldPath], SourcePosition]
-    untranslated: list[ImportNote] = field(default_factory=list)
-    changed: list[ImportNote] = field(default_factory=list)
+    untranslated: dict[ImportNote, None] = field(default_factory=dict)
+    """Each note once, in the order of their discovery; so is `changed`."""
+    changed: dict[ImportNote, None] = field(default_factory=dict)
 
     def skip(self, path: FieldPath, message: str) -> None:
         """Note something that the scenario does not have."""
@@ -37,9 +38,7 @@ class ImportNotes:
         """Note something that the scenario has in another way."""
         self._add(self.changed, path, message)
 
-    def _add(self, notes: list[ImportNote], path: FieldPath, message: str) -> None:
+    def _add(self, notes: dict[ImportNote, None], path: FieldPath, message: str) -> None:
         position = self.locate(path)
         name = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-        note = ImportNote(display_path(position.file), position.line, name, message)
-        if note not in notes:
-            notes.append(note)
+        notes[ImportNote(display_path(position.file), position.line, name, message)] = None

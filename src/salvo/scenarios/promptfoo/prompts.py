@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.scenarios.promptfoo.notes import ImportNotes
 from salvo.scenarios.promptfoo.providers import UniqueIds, clean_id
@@ -43,6 +43,7 @@ def _prompt_texts(value: Any, root: Path, notes: ImportNotes) -> Iterator[tuple[
                 if name not in ("id", "label", "raw"):
                     notes.skip((*path, name), f"{name} of a prompt has no counterpart")
             label, text = item.get("label"), item.get("raw", item.get("id"))
+            label = None if label is None else str(label)
         if not isinstance(text, str):
             notes.skip(path, "the prompt was left out: it is neither a text nor a file")
         elif text.startswith(FILE):
@@ -81,7 +82,7 @@ def _fields(text: str, path: FieldPath, notes: ImportNotes) -> dict[str, str] | 
     fields = {"user_message": text}
     if text.lstrip().startswith("["):
         try:
-            messages = json.loads(text)
+            messages = json_codec.loads(text)
         except ValueError:
             messages = None
         if isinstance(messages, list):

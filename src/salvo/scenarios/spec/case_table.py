@@ -28,6 +28,8 @@ _MAX_ID = 100
 _MAX_PROBLEMS = 20
 """More problems of one file are of no use to a reader."""
 _MAX_DEPTH = 64
+_MAX_COLUMNS = 1_000
+_TOO_MANY_COLUMNS = f"the cases have more than {_MAX_COLUMNS:,} columns"
 _USE = "read as cases"
 
 
@@ -146,9 +148,12 @@ def _add_jsonl(table: CaseTable, text: str, file: Path) -> None:
         if not _has_only_characters(row):
             table.report(position, "holds half of a surrogate pair, which is not a character")
             continue
-        for name in row:
-            if name not in (ID, ASSERTIONS) and name not in table.columns:
-                table.columns[name] = SourcePosition(file, line_number, max(line.find(json.dumps(name)), 0) + 1)
+        new_names = [name for name in row if name not in (ID, ASSERTIONS) and name not in table.columns]
+        if len(table.columns) + len(new_names) > _MAX_COLUMNS:
+            table.report(position, _TOO_MANY_COLUMNS)
+            return
+        for name in new_names:
+            table.columns[name] = SourcePosition(file, line_number, max(line.find(json.dumps(name)), 0) + 1)
         if _names_code(row.get(ASSERTIONS)):
             table.report(position, "a file of cases cannot name code: put the custom assertion into the scenario")
             continue
@@ -176,6 +181,9 @@ def _add_csv(table: CaseTable, text: str, file: Path) -> None:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows = _csv_rows(reader, table, file)
     _, header = next(rows, (0, []))
+    if len(header) > _MAX_COLUMNS:
+        table.report(SourcePosition(file), _TOO_MANY_COLUMNS)
+        return
     names: set[str] = set()
     for name, column in zip(header, _header_columns(text), strict=False):
         position = SourcePosition(file, 1, column)

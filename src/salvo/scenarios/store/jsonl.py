@@ -57,7 +57,9 @@ def open_locked(path: Path) -> Iterator[int]:
 
 
 def open_for_appending(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), file_mode())
+    """Open or create a file of the store. A link is an error: a store of someone else could lead to any file."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    return os.open(path, flags, file_mode())
 
 
 def parse_line(line: bytes, kind: type[T]) -> T | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from salvo.engine.runtime.files import make_folder, read_regular, unreadable, unwritable
 from salvo.scenarios.store.jsonl import append_line, parse_line
+from salvo.scenarios.store.stored_file import own_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,13 @@ class Rejudgement:
 
 class RejudgeStore:
     def __init__(self, store: Path) -> None:
+        self._store = store
         self.folder = store / "judgings"
 
     def append(self, batch_id: str, rejudgement: Rejudgement) -> None:
         try:
             make_folder(self.folder)
+            own_path(self.folder, self._store)
         except OSError as error:
             raise unwritable(self.folder, error) from error
         append_line(self._file(batch_id), rejudgement)
@@ -54,7 +57,7 @@ class RejudgeStore:
     def load(self, batch_id: str, version: str) -> list[Rejudgement]:
         """Return the rejudgements made by this version: another may ask the judge differently."""
         try:
-            lines = read_regular(self._file(batch_id)).splitlines()
+            lines = read_regular(own_path(self._file(batch_id), self._store)).splitlines()
         except FileNotFoundError:
             return []
         except OSError as error:

@@ -15,12 +15,16 @@ from salvo.engine.mcp.client import McpClient, ServerSettings
 from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import gather
+from salvo.engine.text.formatting import first_lines
 from salvo.engine.wire.base import Wire
 from salvo.errors import InputError, McpAnswerError, McpError
 from salvo.scenarios.result import COMMAND, MCP, Batch, ListedServer
 from salvo.scenarios.run.tools.toolbox import Tool, ToolFailure
 from salvo.scenarios.run.tools.yaml_tool import matches
 from salvo.scenarios.spec.schema import TOOL_NAME, McpServer, ToolResponse
+
+_MAX_LISTED = 20
+"""Names of tools in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +209,8 @@ def _compare(name: str, first: ListedServer, listing: ServerListing) -> None:
     now = ListedServer(listing.name, listing.version, listing.protocol, tools)
     if changes := list(listing_changes(first, now)):
         raise McpError(
-            f"The MCP server {name} lists other tools than in the first run of this batch: {', '.join(changes)}.",
+            f"The MCP server {name} lists other tools than in the first run of this batch: "
+            f"{', '.join(first_lines(changes, _MAX_LISTED))}.",
             hint="All runs of a batch must have the same tools; start a new batch.",
         )
 
@@ -219,7 +224,7 @@ def _chosen(server: PreparedServer, listing: ServerListing) -> list[dict[str, An
         if wanted not in tools:
             raise McpError(
                 f"The MCP server {server.name} has no tool called {wanted}.",
-                hint=f"It lists: {', '.join(sorted(tools)[:20]) or 'none'}.",
+                hint=f"It lists: {', '.join(first_lines(sorted(tools), _MAX_LISTED)) or 'none'}.",
             )
     return list(tools.values()) if server.spec.tools is None else [tools[name] for name in server.spec.tools]
 
