@@ -29,6 +29,7 @@ SalvoError
 │   └── McpAnswerError             the server answered a request with an error
 ├── SimulatorError             the user of a conversation gave no message that can be used
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
+│   ├── AlreadyStoredError         the store has this run or recording already
 │   └── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
 └── TapeError                  a recording cannot be used
     ├── TapeCorruptError           not a tape, or a damaged tape
@@ -234,6 +235,10 @@ class SimulatorError(SalvoError):
 
 class StoreError(SalvoError):
     """The store cannot be written, or a file in it cannot be read."""
+
+
+class AlreadyStoredError(StoreError):
+    """The store has this run or recording already. What is there was not changed."""
 
 
 class DamagedEvaluationError(StoreError):

@@ -24,6 +24,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--salvo-model", metavar="MODEL", help="Another model than the scenario's.")
     group.addoption("--salvo-record", action="store_true", help="Record every run, so that it can be replayed.")
     group.addoption(
+        "--salvo-store",
+        metavar="ADDRESS",
+        help="Where runs are stored: a folder, or an object store such as s3://bucket/prefix; else SALVO_STORE, else "
+        ".salvo.",
+    )
+    group.addoption(
         "--salvo-allow-env",
         action="append",
         default=[],

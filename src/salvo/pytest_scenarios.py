@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Generator, Iterator, Mapping
 from functools import cached_property, partial
@@ -24,6 +25,7 @@ from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.run.runner import Runner, ScenarioRuns
 from salvo.scenarios.spec.project import Project, is_scenario
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.location import STORE_VARIABLE
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace, suite_name
 
@@ -101,7 +103,13 @@ class ScenarioSession:
     @cached_property
     def workspace(self) -> Workspace:
         allow_env = frozenset(self._config.getoption("salvo_allow_env"))
-        return Workspace(Project.find(self._config.invocation_params.dir), allow_env=allow_env)
+        return Workspace(
+            Project.find(self._config.invocation_params.dir, store_address=self._store_address), allow_env=allow_env
+        )
+
+    @property
+    def _store_address(self) -> str | None:
+        return self._config.getoption("salvo_store") or os.environ.get(STORE_VARIABLE) or None
 
     @cached_property
     def settings(self) -> ScenarioOverrides:

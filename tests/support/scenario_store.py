@@ -58,10 +58,10 @@ def fill(folder: Path, *, days: int = 10, runs: int = 50, hollow: bool = False) 
     for batch, results in batches(days, runs):
         store.save_batch(batch)
         if hollow:
-            with store.history.open("ab") as history:
+            with (store.folder / "history.jsonl").open("ab") as history:
                 history.writelines(json_codec.dumps(index_entry(result)) + b"\n" for result in results)
             for result in results:
-                (store.runs / f"{result.run_id}.json").touch()
+                (store.folder / "runs" / f"{result.run_id}.json").touch()
         else:
             for result in results:
                 store.save_run(result)

@@ -20,6 +20,7 @@ from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.location import STORE_VARIABLE
 from salvo.web import network, static_files
 from salvo.web.app import create_app, serve, serve_socket
 from salvo.web.sessions import AccessControl
@@ -127,6 +128,7 @@ def start(
     base_urls: tuple[str, ...],
     hosts: tuple[str, ...],
     home: str = "/",
+    store_address: str | None = None,
 ) -> None:
     """Serve this folder until it is stopped, and open the page at `home`."""
     read_head_key(os.environ, Path.home())  # report an unusable key before anything is evaluated
@@ -135,6 +137,7 @@ def start(
     settings = Settings(
         database_url(os.environ, Path.cwd()),
         project=Project.find().root,
+        store_address=store_address or os.environ.get(STORE_VARIABLE) or None,
         home=home,
         hosts=(*LOOPBACK, *own_hosts, *hosts),
         base_urls=base_urls,

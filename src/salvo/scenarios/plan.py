@@ -20,8 +20,8 @@ from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
 from salvo.scenarios.shards import BatchName, Shard, is_named
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.merge import batch_difference
-from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 UNTIL_SURE_CONFIDENCE = 0.95
@@ -154,7 +154,7 @@ def plan_resume(
     the variables of --allow-env: a stranger's project can contain any stored batch. `enter` gets the locks of the
     batches: they must be held from before we look at what is missing until that is made.
     """
-    store = RunStore(project.store)
+    store = open_store(project)
     batches = store.find_batches(batch_id)
     if any(is_named(batch.batch_id) for batch in batches):
         raise UsageError(

@@ -43,6 +43,7 @@ from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, option_secrets
+from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ class Workspace:
     """What the options of the scenarios so far contain, and no file may."""
     _git: list[GitState | None] = field(default_factory=list)
     """The state of the repository, once it was asked for."""
+    _store: RunStore | None = None
+    """The store, once it was asked for."""
     _agents: dict[tuple[str, ...], str | None] = field(default_factory=dict)
     """The hash of each agent's code, by what it depends on."""
 
@@ -267,7 +270,9 @@ class Workspace:
         return read_price_book(self.project.root, self.price_file, self.clock.now())
 
     def store(self) -> RunStore:
-        return RunStore(self.project.store)
+        if self._store is None:
+            self._store = open_store(self.project)
+        return self._store
 
     def redactor(self) -> Redactor:
         keys = [endpoint.key for endpoint in self.all_endpoints().values() if endpoint.key]

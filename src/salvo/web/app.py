@@ -26,7 +26,7 @@ from salvo.playbooks.audit.head_key import head_key_reader
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
-from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.store.location import open_store
 from salvo.web import events, network
 from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
 from salvo.web.jobs import Jobs
@@ -97,7 +97,9 @@ def create_app(
                 await asyncio.to_thread(store.mark_interrupted)
             jobs = Jobs(store, settings.max_evaluations)
             root = settings.project.absolute()
-            catalog = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
+            catalog = BatchCatalog(
+                open_store(Project(root, root, store_address=settings.store_address)), settings.clock
+            )
             app.state.services = Services(settings, store, jobs, catalog, access, ReadFiles(), asyncio.Event())
             try:
                 yield

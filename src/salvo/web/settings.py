@@ -29,6 +29,8 @@ class Settings:
     database_url: str
     project: Path = Path()
     """The project whose stored scenario runs are shown."""
+    store_address: str | None = None
+    """Where these runs are stored, if not in the project."""
     home: str = "/"
     """The address that a successful login redirects to."""
     hosts: tuple[str, ...] = LOOPBACK

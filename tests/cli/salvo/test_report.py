@@ -49,6 +49,7 @@ def test_latest_is_the_newest_batch(store: RunStore) -> None:
 
 
 def test_a_run_is_shown_in_full(store: RunStore) -> None:
+    store.storage.delete("runs/01k9batch-0003.json")
     store.save_run(failing_run())
     assert report("01k9batch-0003").stdout.startswith("book_flight  run 3  failed (assertion)  score: 0.60\n")
     assert json.loads(report("01k9batch-0003", "--json").stdout)["tool_calls"][0]["name"] == "search_flights"
@@ -67,7 +68,7 @@ RUN             SCENARIO     MODEL   SCORE  REPLAY  FAILED
 
 
 def test_json_goes_to_stdout_alone(store: RunStore) -> None:
-    with store.history.open("ab") as history:
+    with (store.folder / "history.jsonl").open("ab") as history:
         history.write(b"garbage\n")
     shown = report("--json")
     assert [of["batch_id"] for of in json.loads(shown.stdout)["batches"]] == ["01k9later", "01k9batch"]
@@ -80,14 +81,14 @@ def test_json_goes_to_stdout_alone(store: RunStore) -> None:
 
 def test_the_index_is_made_again_on_request(store: RunStore) -> None:
     before = report().stdout
-    store.history.unlink()
+    (store.folder / "history.jsonl").unlink()
     shown = report("--rebuild")
     assert (shown.stdout, shown.stderr) == (before, "Index rebuilt: 12 runs.\n")
     assert store.last(2).skipped == 0
 
 
 def test_one_damaged_batch_hides_no_other(store: RunStore) -> None:
-    (store.batches / "01k9later.json").write_bytes(b"{")
+    (store.folder / "batches" / "01k9later.json").write_bytes(b"{")
     shown = report()
     assert "01k9batch" in shown.stdout
     assert "Left out: " in shown.stderr
@@ -95,7 +96,7 @@ def test_one_damaged_batch_hides_no_other(store: RunStore) -> None:
 
 
 def test_a_damaged_run_is_counted_and_its_batch_is_shown(store: RunStore) -> None:
-    (store.runs / "01k9batch-0001.json").write_bytes(b"{")
+    (store.folder / "runs" / "01k9batch-0001.json").write_bytes(b"{")
     shown = report("01k9batch")
     assert shown.stdout.startswith("book_flight  9/10 runs")
     assert "1 could not be read" in shown.stderr

@@ -376,8 +376,8 @@ def test_wrong_usage_is_a_sentence(store: RunStore, arguments: list[str], code: 
 def test_a_damaged_run_is_counted_and_not_dropped_in_silence(store: RunStore) -> None:
     fill(store, "01aa", 9)
     fill(store, "01bb", 9)
-    store.history.write_text("")
-    (store.runs / "01bb-0001.json").write_text("{")
+    (store.folder / "history.jsonl").write_text("")
+    (store.folder / "runs" / "01bb-0001.json").write_text("{")
     assert "Left out, because unreadable: 1 run." in salvo_compare("01aa", "01bb").stdout
 
 

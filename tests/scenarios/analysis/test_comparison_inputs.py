@@ -48,7 +48,7 @@ def test_only_so_many_files_are_read_and_one_that_is_damaged_is_passed_over(tmp_
         *(made(number, Outcome.PASSED, "find") for number in range(2, MOST_READ + 10)),
     ]
     store = stored(tmp_path, runs)
-    (store.runs / f"{runs[1].run_id}.json").write_text("{")
+    (store.folder / "runs" / f"{runs[1].run_id}.json").write_text("{")
     for run in runs[MOST_READ + 1 :]:
-        (store.runs / f"{run.run_id}.json").unlink()
+        (store.folder / "runs" / f"{run.run_id}.json").unlink()
     assert nearest_counterpart(store, runs[0], list(map(index_entry, runs))) == runs[2].run_id

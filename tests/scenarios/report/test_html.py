@@ -495,7 +495,7 @@ def test_a_dash_is_standard_output(store: RunStore) -> None:
 
 
 def test_a_damaged_run_is_told_on_the_page_and_beside_it(store: RunStore) -> None:
-    (store.runs / "01k9batch-0001.json").write_bytes(b"{")
+    (store.folder / "runs" / "01k9batch-0001.json").write_bytes(b"{")
     shown = report("01k9batch", "--html", "old.html")
     assert shown.stderr.startswith("Some runs may be missing in the file, 1 could not be read.")
     assert "1 run could not be read from the store" in Path("old.html").read_text()

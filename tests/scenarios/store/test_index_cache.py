@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from salvo.scenarios.store import index, index_cache
+from salvo.scenarios.store import index
 from salvo.scenarios.store.batch_catalog import BatchCatalog
-from salvo.scenarios.store.index_cache import IndexCache
+from salvo.scenarios.store.indexing import cache_database, index_cache
+from salvo.scenarios.store.indexing.index_cache import IndexCache
 from salvo.scenarios.store.store import RunStore
 from tests.support.clock import HeldClock
 from tests.support.runs import batch, result
@@ -203,7 +204,7 @@ def test_a_database_that_is_deleted_while_it_is_used_changes_nothing(history: Pa
 def test_a_database_that_another_process_has_locked_is_not_waited_for_long(
     history: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_cache, "_PATIENCE", 0.05)
+    monkeypatch.setattr(cache_database, "_PATIENCE", 0.05)
     append(history, line("a"))
     assert numbers(IndexCache(history), "a") == [1]
     other = sqlite3.connect(database(history), isolation_level=None)

@@ -70,12 +70,12 @@ def test_recordings_are_replayed(sampled: UserProject, run_id: str, says: str) -
 def test_a_killed_batch_is_resumed_and_its_torn_line_is_repaired(sampled: UserProject, store: RunStore) -> None:
     resumed = sampled.salvo("run", "--resume", ECHO)
     assert resumed.exit_code == 1, resumed.output
-    lines = [json.loads(line) for line in store.history.read_bytes().splitlines() if line]
+    lines = [json.loads(line) for line in (store.folder / "history.jsonl").read_bytes().splitlines() if line]
     assert [line["run_id"] for line in lines if line["batch_id"] == ECHO] == [f"{ECHO}-000{n}" for n in (1, 2, 3, 4)]
     assert len(store.last(10)) == 5
 
 
 def test_the_index_is_made_again_without_blank_lines(sampled: UserProject, store: RunStore) -> None:
     assert sampled.salvo("report", "--rebuild").stderr == "Index rebuilt: 4 runs.\n"
-    with store.history.open() as lines:
+    with (store.folder / "history.jsonl").open() as lines:
         assert [json.loads(line)["number"] for line in lines] == [1, 2, 3, 1]

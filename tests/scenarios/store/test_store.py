@@ -19,11 +19,11 @@ from inline_snapshot import snapshot
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.runtime.files import write_atomically
-from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
+from salvo.errors import AlreadyStoredError, AmbiguousIdError, StoreError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 from salvo.scenarios.store import jsonl
-from salvo.scenarios.store import store as store_module
 from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.indexing import history
 from salvo.scenarios.store.recording import Recording
 from salvo.scenarios.store.store import RunStore
 from tests.support.runs import batch, failing_run, judged, result
@@ -45,7 +45,7 @@ def fill(store: RunStore, batch_id: str, runs: int) -> None:
 
 
 def append(store: RunStore, content: bytes) -> None:
-    with store.history.open("ab") as history:
+    with (store.folder / "history.jsonl").open("ab") as history:
         history.write(content)
 
 
@@ -86,7 +86,7 @@ def test_whatever_a_model_says_is_stored_and_listed(store: RunStore, output: Any
 
 def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStore) -> None:
     store.save_run(result(error="x" * 5000, judge_cost=None, eval_results=[judged("polite", None, "llm_judge")]))
-    line = json.loads(store.history.read_bytes())
+    line = json.loads((store.folder / "history.jsonl").read_bytes())
     assert len(line.pop("error")) == 300
     assert line == snapshot(
         {
@@ -117,7 +117,7 @@ def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStor
 
 def test_the_index_is_valid_json_lines(store: RunStore) -> None:
     fill(store, "b", 3)
-    with store.history.open() as lines:
+    with (store.folder / "history.jsonl").open() as lines:
         assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
 
 
@@ -140,21 +140,22 @@ def test_runs_of_a_batch_are_found_by_their_names_alone(store: RunStore) -> None
     for number in (2, 10_000, 9_999, 1):
         store.save_run(result(number))
     store.save_run(result(5, batch_id="01k9batch-x"))
-    store.history.unlink()
-    (store.runs / ".01k9batch-0003.json.1-1.tmp").write_bytes(b"{")
-    (store.runs / "01k9batch-notes.json").write_bytes(b"{")
+    (store.folder / "history.jsonl").unlink()
+    (store.folder / "runs" / ".01k9batch-0003.json.1-1.tmp").write_bytes(b"{")
+    (store.folder / "runs" / "01k9batch-notes.json").write_bytes(b"{")
     assert store.stored_numbers("01k9batch") == {1, 2, 9_999, 10_000}
     assert [run.number for run in store.load_runs("01k9batch")] == [1, 2, 9_999, 10_000]
     assert store.stored_numbers("another") == set()
 
 
-def test_a_recording_is_stored_as_a_whole_and_can_be_made_again(store: RunStore) -> None:
+def test_a_recording_is_stored_as_a_whole_and_a_second_one_is_refused(store: RunStore) -> None:
     assert not store.has_recording("b-0001")
-    store.save_recording("b-0001", {"request.json": b"old", "judge.json": b"old"})
-    store.save_recording("b-0001", {"request.json": b"new"})
+    store.save_recording("b-0001", {"request.json": b"first", "judge.json": b"first"})
+    with pytest.raises(AlreadyStoredError, match="A recording of the run b-0001 is stored already"):
+        store.save_recording("b-0001", {"request.json": b"second"})
     assert store.has_recording("b-0001")
-    assert store.load_recording("b-0001") == {"request.json": b"new"}
-    assert [path.name for path in store.recordings.iterdir()] == ["b-0001"]
+    assert store.load_recording("b-0001") == {"request.json": b"first", "judge.json": b"first"}
+    assert [path.name for path in (store.folder / "recordings").iterdir()] == ["b-0001"]
 
 
 def test_a_recording_that_cannot_be_written_leaves_the_earlier_one(
@@ -166,7 +167,7 @@ def test_a_recording_that_cannot_be_written_leaves_the_earlier_one(
         store.save_recording("b-0001", {"request.json": b"new"})
     monkeypatch.undo()
     assert store.load_recording("b-0001") == {"request.json": b"old"}
-    assert [path.name for path in store.recordings.iterdir()] == ["b-0001"]
+    assert [path.name for path in (store.folder / "recordings").iterdir()] == ["b-0001"]
 
 
 @pytest.mark.parametrize("name", ["../x.json", "/etc/x", "a/b", "", ".hidden", "x\0"])
@@ -218,8 +219,8 @@ def test_a_disk_that_is_nearly_full_is_said_too(store: RunStore, monkeypatch: py
 def test_preparing_leaves_nothing_behind_and_can_be_repeated(store: RunStore) -> None:
     store.save_run(result())
     store.prepare()
-    assert [path.name for path in store.runs.iterdir()] == ["01k9batch-0001.json"]
-    assert list(store.recordings.iterdir()) == []
+    assert [path.name for path in (store.folder / "runs").iterdir()] == ["01k9batch-0001.json"]
+    assert list((store.folder / "recordings").iterdir()) == []
 
 
 def test_a_file_that_cannot_be_written_keeps_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,14 +240,14 @@ def test_a_file_that_cannot_be_written_keeps_what_it_was(tmp_path: Path, monkeyp
 
 def numbers(store: RunStore) -> list[int]:
     """What a program of someone else reads: every line must be JSON."""
-    return [json.loads(line)["number"] for line in store.history.read_bytes().splitlines()]
+    return [json.loads(line)["number"] for line in (store.folder / "history.jsonl").read_bytes().splitlines()]
 
 
 def test_a_line_that_was_written_in_two_parts_is_complete(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, "b", 1)
     really, cuts = os.write, iter([10])
     monkeypatch.setattr(os, "write", lambda to, content: really(to, content[: next(cuts, None)]))
-    jsonl.append_line(store.history, index_entry(result(2, batch_id="b")))
+    jsonl.append_line((store.folder / "history.jsonl"), index_entry(result(2, batch_id="b")))
     monkeypatch.undo()
     assert numbers(store) == [1, 2]
 
@@ -258,7 +259,7 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_no_part_of_it(
     really, room = os.write, [10]
     monkeypatch.setattr(os, "write", lambda to, content: really(to, content[: room.pop()]) if room else full_disk())
     with pytest.raises(StoreError, match=r"history\.jsonl cannot be written: No space left on device"):
-        jsonl.append_line(store.history, index_entry(result(2, batch_id="b")))
+        jsonl.append_line((store.folder / "history.jsonl"), index_entry(result(2, batch_id="b")))
     monkeypatch.undo()
     assert numbers(store) == [1]
 
@@ -275,7 +276,7 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_no_part_of_it(
     ],
 )
 def test_a_damaged_run_is_a_clear_error_with_its_path(store: RunStore, content: bytes, says: str) -> None:
-    path = store.runs / "b-0001.json"
+    path = store.folder / "runs" / "b-0001.json"
     path.write_bytes(content)
     with pytest.raises(StoreError, match=says) as raised:
         store.load_run("b-0001")
@@ -284,8 +285,8 @@ def test_a_damaged_run_is_a_clear_error_with_its_path(store: RunStore, content: 
 
 def test_a_file_under_the_name_of_another_is_damaged(store: RunStore) -> None:
     fill(store, "b", 1)
-    shutil.copy(store.runs / "b-0001.json", store.runs / "c-0001.json")
-    shutil.copy(store.batches / "b.json", store.batches / "c.json")
+    shutil.copy(store.folder / "runs" / "b-0001.json", store.folder / "runs" / "c-0001.json")
+    shutil.copy(store.folder / "batches" / "b.json", store.folder / "batches" / "c.json")
     with pytest.raises(StoreError, match=r"c-0001\.json is damaged: it holds run 1 of the batch b"):
         store.load_run("c-0001")
     with pytest.raises(StoreError, match=r"c\.json is damaged: it holds the batch b"):
@@ -295,7 +296,7 @@ def test_a_file_under_the_name_of_another_is_damaged(store: RunStore) -> None:
 def test_what_is_not_there_or_cannot_be_read_is_a_clear_error(store: RunStore) -> None:
     with pytest.raises(StoreError, match=r"b-0001\.json does not exist"):
         store.load_run("b-0001")
-    (store.batches / "b.json").mkdir()
+    (store.folder / "batches" / "b.json").mkdir()
     with pytest.raises(StoreError, match=r"b\.json cannot be read"):
         store.load_batch("b")
 
@@ -304,8 +305,8 @@ def test_what_is_not_there_or_cannot_be_read_is_a_clear_error(store: RunStore) -
 def test_a_link_out_of_the_store_is_not_followed(store: RunStore, tmp_path: Path, leads_to: str) -> None:
     fill(store, "b", 1)
     outside = tmp_path / "elsewhere"
-    outside.write_bytes((store.runs / "b-0001.json").read_bytes())
-    for link in (store.runs / "b-0001.json", store.batches / "b.json"):
+    outside.write_bytes((store.folder / "runs" / "b-0001.json").read_bytes())
+    for link in (store.folder / "runs" / "b-0001.json", store.folder / "batches" / "b.json"):
         link.unlink()
         link.symlink_to(tmp_path / leads_to)
     with pytest.raises(StoreError, match="leads out of the store"):
@@ -313,7 +314,7 @@ def test_a_link_out_of_the_store_is_not_followed(store: RunStore, tmp_path: Path
     with pytest.raises(StoreError, match="leads out of the store"):
         store.load_batch("b")
     store.save_recording("c-0001", {"request.json": b"{}"})
-    (store.recordings / "c-0001" / "response.json").symlink_to(tmp_path / leads_to)
+    (store.folder / "recordings" / "c-0001" / "response.json").symlink_to(tmp_path / leads_to)
     with pytest.raises(StoreError, match="leads out of the store"):
         store.load_recording("c-0001")
 
@@ -344,13 +345,13 @@ class TestIds:
         assert store.find_batch("latest") == "01bbb"
         assert store.find_run("latest") == "01aaa-0003"
         assert store.newest_batches(1) == ["01bbb"]
-        store.history.unlink()
+        (store.folder / "history.jsonl").unlink()
         assert store.find_run("latest") == "01bbb-0002"
 
     def test_latest_is_a_run_whose_file_is_there_whatever_the_index_says(self, store: RunStore) -> None:
         fill(store, "b", 1)
         for hostile in ("gone-0001", "../../../etc/passwd"):
-            line = {**json.loads(store.history.read_bytes().splitlines()[0]), "run_id": hostile}
+            line = {**json.loads((store.folder / "history.jsonl").read_bytes().splitlines()[0]), "run_id": hostile}
             append(store, json.dumps(line).encode() + b"\n")
         assert store.find_run("latest") == "b-0001"
 
@@ -384,7 +385,7 @@ class TestIds:
     @pytest.mark.parametrize("hostile", ["../../x", "*", "b-000?", "[b]*", "", ".", "..", "/etc/passwd", "b\0", "a\nb"])
     def test_ids_are_never_paths_nor_patterns(self, store: RunStore, hostile: str) -> None:
         fill(store, "b", 1)
-        (store.folder.parent / "x.json").write_bytes((store.runs / "b-0001.json").read_bytes())
+        (store.folder.parent / "x.json").write_bytes((store.folder / "runs" / "b-0001.json").read_bytes())
         asked: list[Callable[[str], object]] = [store.find_run, store.find_batch, store.load_run, store.load_batch]
         for ask in [*asked, store.load_recording, store.has_recording]:
             with pytest.raises(UnknownIdError):
@@ -442,20 +443,30 @@ class TestLast:
         assert [entry.number for entry in entries] == [1, 2]
         assert entries.skipped == 1
 
-    def test_of_a_run_that_was_written_twice_the_last_counts(self, store: RunStore) -> None:
+    def test_of_a_run_that_was_written_twice_the_first_counts(self, store: RunStore) -> None:
         store.save_batch(batch("01a", 2))
         store.save_run(result(1, Outcome.ERROR, batch_id="01a", cause=Cause.PROVIDER))
         store.save_run(result(2, batch_id="01a"))
+        with pytest.raises(AlreadyStoredError, match="The run 01a-0001 is stored already, and was not changed"):
+            store.save_run(result(1, batch_id="01a"))
+        assert [entry.outcome for entry in store.last(1)] == ["error", "passed"]
+
+    def test_a_write_that_is_repeated_changes_nothing(self, store: RunStore) -> None:
+        fill(store, "01a", 2)
         store.save_run(result(1, batch_id="01a"))
-        assert [entry.outcome for entry in store.last(1)] == ["passed", "passed"]
+        assert numbers(store) == [1, 2]
+
+    def test_of_a_run_with_two_lines_the_last_counts(self, store: RunStore) -> None:
+        fill(store, "01a", 2)
+        store.index.add(index_entry(result(1, Outcome.ERROR, batch_id="01a", cause=Cause.PROVIDER)))
+        assert [entry.outcome for entry in store.last(1)] == ["error", "passed"]
 
     def test_a_run_without_a_line_is_read_from_its_file(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
         fill(store, "01a", 3)
-        monkeypatch.setattr(store_module, "append_line", lambda *_: None)  # killed between the file and the line
-        store.save_run(result(2, batch_id="01a", model="another"))
+        monkeypatch.setattr(history, "append_line", lambda *_: None)  # killed between the file and the line
         store.save_batch(batch("01b", 2))
         store.save_run(result(1, batch_id="01b"))
-        (store.runs / "01b-0002.json").write_bytes(b"{")
+        (store.folder / "runs" / "01b-0002.json").write_bytes(b"{")
         entries = store.last(1)
         assert [entry.run_id for entry in entries] == ["01b-0001"]
         assert entries.skipped == 1
@@ -463,7 +474,7 @@ class TestLast:
     def test_a_damaged_batch_file_hides_no_other_batch(self, store: RunStore) -> None:
         fill(store, "01a", 2)
         fill(store, "01b", 2)
-        (store.batches / "01b.json").write_bytes(b"{")
+        (store.folder / "batches" / "01b.json").write_bytes(b"{")
         assert {entry.batch_id for entry in store.last(2)} >= {"01a"}
 
 
@@ -471,13 +482,13 @@ def test_the_index_is_made_again_from_the_run_files(store: RunStore) -> None:
     for batch_id in ("01b", "01a"):
         fill(store, batch_id, 3)
     before = store.last(2)
-    store.history.write_bytes(b"garbage\n" * 10)
-    (store.runs / "01a-0004.json").write_bytes(b"{")
+    (store.folder / "history.jsonl").write_bytes(b"garbage\n" * 10)
+    (store.folder / "runs" / "01a-0004.json").write_bytes(b"{")
     assert store.rebuild_index() == (6, 1)
     entries = store.last(2)
     assert entries == before
     assert entries.skipped == 0
-    assert json.loads(store.history.read_bytes().split()[0])["run_id"] == "01a-0001"
+    assert json.loads((store.folder / "history.jsonl").read_bytes().split()[0])["run_id"] == "01a-0001"
 
 
 def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(
@@ -486,7 +497,7 @@ def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(
     fill(store, "01a", 3)
     other = RunStore(store.folder)
     load, replace = RunStore.load_run, Path.replace
-    while_reading = [result(4, batch_id="01a"), result(1, batch_id="01a", model="again")]
+    while_reading = [result(4, batch_id="01a"), result(6, batch_id="01a", model="another")]
     while_replacing = Thread(target=other.save_run, args=[result(5, batch_id="01a")])
 
     def load_slowly(reading: RunStore, run_id: str) -> AgentRunResult:
@@ -507,9 +518,9 @@ def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(
     monkeypatch.setattr(Path, "replace", replace_slowly)
     assert store.rebuild_index().runs == 5
     while_replacing.join()
-    assert sorted(numbers(store)) == [1, 1, 2, 3, 4, 5]
-    store.save_batch(batch("01a", 5))
-    assert [entry.model for entry in store.last(1)] == ["again", *["gpt-4o"] * 4]
+    assert sorted(numbers(store)) == [1, 2, 3, 4, 5, 6]
+    store.save_batch(batch("01a", 6))
+    assert [entry.model for entry in store.last(1)] == [*["gpt-4o"] * 5, "another"]
 
 
 WRITER = """

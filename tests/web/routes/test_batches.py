@@ -111,8 +111,8 @@ class TestBatches:
 
     async def test_what_is_damaged_is_counted_and_hides_nothing_else(self, api: Client, filled: RunStore) -> None:
         gone, *_ = filled.newest_batches(1)
-        (filled.batches / f"{gone}.json").write_text("{")
-        with filled.history.open("ab") as history:
+        (filled.folder / "batches" / f"{gone}.json").write_text("{")
+        with (filled.folder / "history.jsonl").open("ab") as history:
             history.write(b"\nnot JSON\n")
         found = await api.get("/api/batches")
         assert (len(found["rows"]), found["skipped"]) == (11, 2)

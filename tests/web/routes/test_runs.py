@@ -65,7 +65,7 @@ class TestRuns:
 
     async def test_a_run_without_its_batch_is_shown_without_what_was_asked(self, api: Client, store: RunStore) -> None:
         save_runs(store, result(eval_results=[judged("x", True)]))
-        (store.batches / "01k9batch.json").unlink()
+        (store.folder / "batches" / "01k9batch.json").unlink()
         found = await api.get("/api/runs/01k9batch-0001")
         assert ([step["kind"] for step in found["trajectory"]["steps"]], found["partner"]) == (["end"], None)
         assert found["trajectory"]["overall"] == [0]
@@ -76,8 +76,8 @@ class TestRuns:
     )
     async def test_no_id_leads_out_of_the_store(self, api: Client, store: RunStore, tmp_path: Path, named: str) -> None:
         save_runs(store, result())
-        (tmp_path / "secret.json").write_bytes((store.runs / "01k9batch-0001.json").read_bytes())
-        (store.runs / "secret.json").symlink_to(tmp_path / "secret.json")
+        (tmp_path / "secret.json").write_bytes((store.folder / "runs" / "01k9batch-0001.json").read_bytes())
+        (store.folder / "runs" / "secret.json").symlink_to(tmp_path / "secret.json")
         for path in (
             f"/api/runs/{named}",
             f"/api/runs/{named}/raw",
@@ -89,6 +89,6 @@ class TestRuns:
 
     async def test_a_damaged_run_is_a_clear_error(self, api: Client, store: RunStore) -> None:
         save_runs(store, result())
-        (store.runs / "01k9batch-0001.json").write_text('{"run_id": 7}')
+        (store.folder / "runs" / "01k9batch-0001.json").write_text('{"run_id": 7}')
         answer = await api.ask("GET", "/api/runs/01k9batch-0001")
         assert (answer.status, answer.code) == (503, "store")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.output import echo, echo_json
+from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
@@ -15,7 +16,7 @@ from salvo.scenarios.analysis.baseline import NAME, VERSION
 from salvo.scenarios.analysis.baseline import bless as write_baseline
 from salvo.scenarios.analysis.batch_stats import measure
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.store.location import open_store
 
 
 @click.group
@@ -27,7 +28,8 @@ def baseline() -> None:
 @click.argument("batches", nargs=-1, required=True, metavar="BATCH...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file. [default: .salvo/baseline.json]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
+@store_option
+def bless(batches: tuple[str, ...], output: Path | None, as_json: bool, store_address: str | None) -> None:
     """Write the results of batches into a baseline: a small file to review and commit.
 
     BATCH is any unique prefix of a batch's id; latest means every batch of the newest command, latest~1 of the command
@@ -36,8 +38,8 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
 
     Compare later runs with it: salvo run --against-baseline
     """
-    project = Project.find()
-    store = RunStore(project.store)
+    project = Project.find(store_address=store_address)
+    store = open_store(project)
     selected = [batch for text in batches for batch in store.find_batches(text)]
     stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]
     for item in stats:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from salvo.cli.output import echo, echo_json
+from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import at_least, at_most, pluralize, truncate
 from salvo.engine.text.terminal import Paint, table
@@ -14,7 +15,7 @@ from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices, tool_choices
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.ids import LATEST
-from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.store.location import open_store
 
 _PROMPT_LENGTH = 60
 
@@ -22,14 +23,15 @@ _PROMPT_LENGTH = 60
 @click.command
 @click.argument("batch_id", metavar="BATCH", default=LATEST)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def choices(batch_id: str, as_json: bool) -> None:
+@store_option
+def choices(batch_id: str, as_json: bool, store_address: str | None) -> None:
     """Show which tools a model chose for which prompt, over all runs of a batch.
 
     BATCH is a batch of a scenario with `adapter: mcp` and prompts; without one, the newest batch. Each row has a
     prompt, the tool that is right for it, in how many runs it was chosen, the exact 95% interval of that rate, and all
     tools that were chosen. A star marks decoys: tools that no MCP server of the scenario has.
     """
-    store = RunStore(Project.find().store)
+    store = open_store(Project.find(store_address=store_address))
     batch_id = store.find_batch(batch_id)
     rows = tool_choices(store.load_runs(batch_id))
     if not rows:

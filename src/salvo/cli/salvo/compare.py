@@ -15,6 +15,7 @@ from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_command import execute
+from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.batch_stats import COMMIT, VERSION, run_fingerprints, run_settings
@@ -36,6 +37,7 @@ from salvo.scenarios.run.runner import RunLimits, RunnerResult
 from salvo.scenarios.spec.loader import load_scenarios
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.score_store import PREFIX
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
@@ -64,6 +66,7 @@ Pairs = list[tuple[Batch, Batch]]
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
+@store_option
 def compare(
     what: tuple[str, ...],
     model_a: str | None,
@@ -79,6 +82,7 @@ def compare(
     allow_env: tuple[str, ...],
     as_json: bool,
     markdown: bool,
+    store_address: str | None,
 ) -> None:
     """Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.
 
@@ -91,8 +95,8 @@ def compare(
     part of no rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare or when errors
     could hide that B is worse, and 0 otherwise.
     """
-    project = Project.find()
-    store = RunStore(project.store)
+    project = Project.find(store_address=store_address)
+    store = open_store(project)
     if model_a is None and model_b is None:
         if len(what) != 2:
             raise click.UsageError("Name two batches, or two models with --a and --b.")

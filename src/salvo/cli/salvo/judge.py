@@ -15,6 +15,7 @@ from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
+from salvo.cli.salvo.store_option import store_option
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped
@@ -57,6 +58,7 @@ from salvo.scenarios.workspace import Calls, Workspace, judged_scenario
 @prices_option
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@store_option
 def judge(
     batch_id: str,
     times: int,
@@ -70,6 +72,7 @@ def judge(
     price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
+    store_address: str | None,
 ) -> None:
     """Judge stored transcripts again, without running the agent: does the agent vary, or the judge?
 
@@ -80,7 +83,7 @@ def judge(
     Exits 0, 3 when judgings are missing or gave no verdict, and 130 when interrupted.
     """
     workspace = Workspace(
-        Project.find(),
+        Project.find(store_address=store_address),
         allow_env=frozenset(allow_env),
         call_limits=CallLimits(call_timeout, connect_timeout, read_timeout, tries),
         price_file=price_file,
@@ -98,7 +101,7 @@ def judge(
     transcripts = [run for run in runs if is_transcript(run)]
     if not transcripts:
         raise NothingFoundError(f"The batch {batch.batch_id} has no run that was judged.")
-    judgings = RejudgeStore(store.folder)
+    judgings = RejudgeStore(store)
     missing = (
         [] if only_stored else missing_rejudgements(transcripts, _stored_judgings(judgings, batch, scenario), times)
     )

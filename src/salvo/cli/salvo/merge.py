@@ -15,15 +15,18 @@ from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.location import open_existing, open_store
 from salvo.scenarios.store.merge import merge_stores
-from salvo.scenarios.store.open_store import open_store
-from salvo.scenarios.store.store import RunStore
 
 
 @click.command
 @click.argument("stores", nargs=-1, required=True, metavar="STORE...")
 @click.option(
-    "--into", metavar="STORE", type=click.Path(path_type=Path), help="The store to add to. [default: the project's]"
+    "--into",
+    metavar="STORE",
+    envvar="SALVO_STORE",
+    help="The store to add to: a folder, or an object store such as s3://bucket/prefix. [default: SALVO_STORE, or "
+    ".salvo]",
 )
 @click.option(
     "--against-baseline",
@@ -54,7 +57,7 @@ from salvo.scenarios.store.store import RunStore
 @click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
 def merge(
     stores: tuple[str, ...],
-    into: Path | None,
+    into: str | None,
     baseline: str | None,
     commits: int,
     pass_at_k: bool,
@@ -65,26 +68,26 @@ def merge(
 ) -> None:
     """Join the stores of `salvo run --shard` and report their runs as one batch.
 
-    Each STORE is a folder .salvo, or a folder that has one. Its batches, runs and recordings are added to the project's
-    store; scores and judgings are not. Joining a store twice, or stores that overlap, changes nothing. The report is
-    about the newest command of which the stores have a batch.
+    Each STORE is a folder .salvo, a folder that has one, or an object store. Its batches, runs and recordings are added
+    to the project's store; scores and judgings are not. Joining a store twice, or stores that overlap, changes nothing.
+    The report is about the newest command of which the stores have a batch.
 
     Exits as `salvo run` does: 0 when every scenario passes, 1 when one fails or is significantly worse than its
     baseline, 2 on bad usage or if two stores have different content under one id, 3 when something could not be judged
     or missing runs leave the verdict open, 4 when the runs cannot show it with the required confidence.
     """
     check_outputs(outputs)
-    project = Project.find()
-    target = RunStore(project.store if into is None else into)
+    project = Project.find(store_address=into)
+    target = open_store(project)
     blessed = None
     if baseline is not None:
         from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
 
         blessed = Baseline.read(project, baseline)
-    merged = merge_stores(target, [open_store(text) for text in stores])
+    merged = merge_stores(target, [open_existing(text, project.cwd) for text in stores])
     batches, others = _newest_command(merged.batches)
     note = f", {merged.already_there} already there" if merged.already_there else ""
-    echo(f"{pluralize(merged.added, 'run')} added to {target.folder}{note}.", err=True)
+    echo(f"{pluralize(merged.added, 'run')} added to {target.address}{note}.", err=True)
     if others:
         echo(f"Not in this report: {pluralize(others, 'batch', 'batches')} of other commands.", err=True)
     work = [ScenarioRuns(batch, None, earlier=target.batch_entries(batch)) for batch in batches]

@@ -16,6 +16,7 @@ from salvo.cli.output import echo, echo_json
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.replay_batch import replay_runs, runs_to_replay
 from salvo.cli.salvo.run_output import batch_exit_code
+from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.unicode_escape import printable
@@ -40,6 +41,7 @@ from salvo.scenarios.workspace import Workspace
 @click.option("--adapter", help="The agent's code, if the run's command named it and the scenario file does not.")
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@store_option
 def replay(
     run_id: str | None,
     failed: bool,
@@ -49,6 +51,7 @@ def replay(
     adapter: str | None,
     allow_env: tuple[str, ...],
     as_json: bool,
+    store_address: str | None,
 ) -> None:
     """Replay recorded runs: the same agent code, no network, no tool executed, no key.
 
@@ -69,7 +72,7 @@ def replay(
         raise click.UsageError("--scenario evaluates with another file: omit --source and --adapter.")
     if source is not None and not source.is_file():
         raise UsageError(f"There is no file {source}.", hint="--source takes the scenario file of the run.")
-    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env))
+    workspace = Workspace(Project.find(store_address=store_address), allow_env=frozenset(allow_env))
     if re_eval or scenario is not None:
         code = asyncio.run(_evaluate_again(workspace, run_id or LATEST, scenario, source, as_json=as_json))
     else:

@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_document, echo_json
+from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.engine.text.formatting import pluralize
@@ -22,6 +23,7 @@ from salvo.scenarios.report.grid import grid_lines
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.ids import LATEST, steps_before_latest
 from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.score_store import PREFIX, ScoreStore
 from salvo.scenarios.store.store import RunStore
 
@@ -41,6 +43,7 @@ from salvo.scenarios.store.store import RunStore
 @click.option("--score", "score_id", metavar="SCORE", help="With the id of a run: its verdict in this scoring.")
 @click.option("--grid", is_flag=True, help="Show all cells of the batch's cases and matrix as a grid.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from the run files first.")
+@store_option
 def report(
     run_id: str | None,
     last: int,
@@ -51,6 +54,7 @@ def report(
     score_id: str | None,
     grid: bool,
     rebuild: bool,
+    store_address: str | None,
 ) -> None:
     """Show stored results: the newest batches, one batch, or one run.
 
@@ -66,7 +70,7 @@ def report(
     """
     if html and (failures or as_json):
         raise click.UsageError("--html writes a whole batch: leave out --failures and --json.")
-    store = RunStore(Project.find().store)
+    store = open_store(Project.find(store_address=store_address))
     if rebuild:
         rebuilt = store.rebuild_index()
         echo(f"Index rebuilt: {pluralize(rebuilt.runs, 'run')}{_unreadable(rebuilt.skipped)}.", err=True)
@@ -94,7 +98,7 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
     _warn(entries.skipped, "Rebuild the index with `salvo report --rebuild`.")
     _show(summaries, failures, as_json)
     if not summaries:
-        echo(f"No runs are stored in {store.folder}. Make some with `salvo run`.", err=True)
+        echo(f"No runs are stored in {store.address}. Make some with `salvo run`.", err=True)
         raise SystemExit(ExitCode.NOTHING)
 
 
@@ -118,7 +122,7 @@ def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> No
     entries = scores.load_entries(scoring.score_id)
     batch = store.load_batch(scoring.batch_id)
     summary = summarise(scoring.as_batch(batch), entries)
-    _warn(entries.skipped, f"Look for damaged files in {scores.folder}.")
+    _warn(entries.skipped, f"Look for damaged files in {store.storage.describe('scores')}.")
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
@@ -199,7 +203,7 @@ def _warn(skipped: int, advice: str, where: str = "below") -> None:
 
 
 def _damaged(store: RunStore) -> str:
-    return f"Look for damaged files in {store.runs}."
+    return f"Look for damaged files in {store.storage.describe('runs')}."
 
 
 def _unreadable(skipped: int) -> str:

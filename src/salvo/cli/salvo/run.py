@@ -11,6 +11,7 @@ from salvo.cli.param_types import DOLLARS, INNER_SHARE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
+from salvo.cli.salvo.store_option import store_option
 
 DEFAULT_BASELINE = "-"
 """The value of --against-baseline without a file."""
@@ -83,6 +84,7 @@ DEFAULT_BASELINE = "-"
     metavar="BATCH",
     help="Only make the missing runs of an earlier batch; latest: of all batches of the newest command.",
 )
+@store_option
 @click.option(
     "--shard",
     metavar="K/N",

@@ -40,6 +40,7 @@ from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, Sce
 from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.location import store_notice
 from salvo.scenarios.store.recording import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
@@ -82,6 +83,7 @@ def run(
     resume: str | None,
     shard: str | None,
     batch_name: str | None,
+    store_address: str | None,
     outputs: tuple[Path, ...],
     as_json: bool,
     price_file: Path | None,
@@ -110,7 +112,7 @@ def run(
     output = RunOutput(outputs, as_json, quiet, verbose, pass_at_k)
     selection = Selection.parse(paths, keywords, tags, last_failed=last_failed, failed_first=failed_first)
     overrides = ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence, seed, timeout)
-    project = Project.find()
+    project = Project.find(store_address=store_address)
     call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
     if collect_only and resume is None:
         _collect_only(Workspace(project, allow_env=frozenset(allow_env)), selection, overrides, max_runs, output)
@@ -211,7 +213,7 @@ def execute(
     """
     progress = _Progress()
     scenarios = [item.prepared.scenario for item in work if item.prepared is not None]
-    for line in destination_lines(workspace, scenarios):
+    for line in filter(None, (*destination_lines(workspace, scenarios), store_notice(workspace.store()))):
         progress.line.print(line)
     runner = workspace.runner(limits, recording, progress, use_cache=use_cache)
 

@@ -15,6 +15,7 @@ from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_output import batch_exit_code, check_outputs
+from salvo.cli.salvo.store_option import store_option
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.runtime.pool import TERMINATED, PoolStopped
 from salvo.engine.text.formatting import pluralize
@@ -54,6 +55,7 @@ from salvo.scenarios.workspace import Workspace
 @prices_option
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@store_option
 def score(
     batch_id: str | None,
     scenario: Path | None,
@@ -68,6 +70,7 @@ def score(
     price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
+    store_address: str | None,
 ) -> None:
     """Score stored runs again with a new rubric, judge or assertion. Only judges are called.
 
@@ -84,7 +87,7 @@ def score(
     """
     check_outputs(outputs)
     workspace = Workspace(
-        Project.find(),
+        Project.find(store_address=store_address),
         allow_env=frozenset(allow_env),
         call_limits=CallLimits(call_timeout, connect_timeout, read_timeout, tries),
         price_file=price_file,
@@ -123,7 +126,7 @@ def _show(
     entries = scores.load_entries(score_id)
     if entries.skipped:
         count = pluralize(entries.skipped, "score")
-        echo(f"{count} cannot be read: look for damaged files in {scores.folder}.", err=True)
+        echo(f"{count} cannot be read: look for damaged files in {store.storage.describe('scores')}.", err=True)
     summary = summarise(plan.batch, entries, _skipped(plan, entries, stopped))
     if as_json or outputs:
         # Full results are read only now: there may be very many.

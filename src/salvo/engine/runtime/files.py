@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +18,8 @@ from salvo.errors import InputError, StoreError
 
 SHARED_VARIABLE = "SALVO_SHARED"
 _SHARED_FILE, _PRIVATE_FILE, _SHARED_FOLDER, _PRIVATE_FOLDER = 0o666, 0o600, 0o777, 0o700
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
+"""Errors of a file system without hard links."""
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -57,6 +58,30 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> 
         raise unwritable(path, error) from error
 
 
+def create_atomically(path: Path, content: bytes) -> bool:
+    """Write a new file completely or not at all. Return False, and change nothing, if there is one already."""
+    temporary = temporary_beside(path)
+    try:
+        write(temporary, content)
+        try:
+            os.link(temporary, path)  # unlike a renaming, this fails if another process was faster
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            if path.exists():
+                return False
+            temporary.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    else:
+        return True
+    finally:
+        with suppress(OSError):  # it was renamed, or what prevents writing prevents deleting too
+            temporary.unlink()
+
+
 def write_document(path: Path, content: bytes) -> None:
     """Write a file at a path that a user named, and create its folder where needed."""
     # A link is resolved, because it would be replaced otherwise.
@@ -83,17 +108,6 @@ def write(path: Path, content: bytes, *, mode: int | None = None) -> None:
 def temporary_beside(path: Path) -> Path:
     """Return a random path in the same folder, so that renaming is atomic; hidden, so that listings skip it."""
     return path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-
-
-def move_folder(folder: Path, final: Path) -> None:
-    """Move a folder to its final place. An older one is moved away first, because it cannot be replaced in one step."""
-    if not final.exists():
-        folder.rename(final)
-        return
-    old = temporary_beside(final)
-    final.rename(old)
-    folder.rename(final)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def names(folder: Path, prefix: str = "") -> Iterator[str]:

@@ -115,6 +115,22 @@ async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+async def complete(work: Coroutine[Any, Any, T]) -> T:
+    """Await something that must not be cancelled halfway. If this task is cancelled, the work is completed anyway.
+
+    The value is returned, and the cancellation has no effect: the caller ends as it would have a moment earlier.
+    """
+    task = asyncio.ensure_future(work)
+    while True:
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.done():
+                raise
+            if (current := asyncio.current_task()) is not None:
+                current.uncancel()
+
+
 TERMINATED = "SIGTERM was received"
 _REACTION_SECONDS = 1.0
 """A second signal within this time is not a second request: `timeout` sends each signal twice."""

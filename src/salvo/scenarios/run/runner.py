@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.event_loop import Responsible, watched_loop
-from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
+from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, complete, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, Wire
@@ -44,12 +44,14 @@ INTERRUPTED = "Ctrl-C was pressed"
 _FIRST_FAILED = "a run failed, and -x stops at the first"
 _FIRST_ERROR = "a run could not be judged, and -x stops at the first"
 _NOT_STORED = "results cannot be stored"
+_LEASE_LOST = "the store was out of reach for so long that others may make these runs now"
 _CAUSES = {
     INTERRUPTED: Cause.INTERRUPTED,
     TERMINATED: Cause.INTERRUPTED,
     _FIRST_FAILED: Cause.STOP_FIRST,
     _FIRST_ERROR: Cause.STOP_FIRST,
     _NOT_STORED: Cause.STORE,
+    _LEASE_LOST: Cause.STORE,
 }
 """The cause of a skipped run by the reason the pool was stopped with. The pool itself stops only for its budget."""
 _SECONDS_BETWEEN_SIGNS = 1.0
@@ -207,7 +209,7 @@ class Runner:
                 is_missing = environment.prepared is prepared and environment.number not in numbers
                 if stopwatch is blocker and is_missing:
                     result = abandoned_run(environment, session.redactor_for(prepared))
-                    self._save(result, None)
+                    self._save_now(result, None)
                     runs.finished.append(index_entry(result))
                     self.listener.finished(prepared, result)
                     numbers.add(environment.number)
@@ -288,9 +290,12 @@ class Runner:
         async def job() -> AgentRunResult | SkippedRun:
             if (reason := self._faults.reason(prepared)) is not None:
                 return SkippedRun(Outcome.NOT_RUN, Cause.PROVIDER, reason)
+            if not self.store.is_held():
+                self._pool.stop(_LEASE_LOST)
+                return SkippedRun(Outcome.NOT_RUN, Cause.STORE, _LEASE_LOST)
             self.listener.started(prepared, number)
             finished = await run_once(prepared, number, session)
-            self._save(finished.result, finished.recording)
+            await self._save(finished.result, finished.recording)
             self._faults.record(prepared, finished.faults)
             return finished.result
 
@@ -322,7 +327,13 @@ class Runner:
         finally:
             task.cancel()
 
-    def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
+    async def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
+        if self.store.is_shared:  # it takes a while, in which other runs go on
+            await complete(asyncio.to_thread(self._save_now, result, recording))
+        else:
+            self._save_now(result, recording)
+
+    def _save_now(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
         """Save the recording first, so that a run that says it is recorded is."""
         try:
             if recording is not None:

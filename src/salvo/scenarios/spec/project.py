@@ -46,13 +46,17 @@ class Project:
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The objects of a scenario that is written in Python: by path, tools by name. They take precedence."""
 
+    store_address: str | None = None
+    """The folder or URL of the store, if it is not the folder `.salvo` below the root. See `open_store`."""
+
     @classmethod
-    def find(cls, start: Path | None = None) -> Project:
+    def find(cls, start: Path | None = None, *, store_address: str | None = None) -> Project:
         folder = (start or Path.cwd()).resolve()
-        return cls(find_root(folder), folder)
+        return cls(find_root(folder), folder, store_address=store_address)
 
     @property
     def store(self) -> Path:
+        """The folder of Salvo in the project: its baseline, and the runs if they are not stored elsewhere."""
         return self.root / ".salvo"
 
     def relative(self, file: Path) -> str:

@@ -1,1 +1,1 @@
-"""`.salvo/` on disk: runs, batches, recordings and their index."""
+"""The store: runs, batches, recordings and their index, in `.salvo/` or elsewhere."""

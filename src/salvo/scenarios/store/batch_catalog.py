@@ -1,4 +1,4 @@
-"""The batches of a store as the dashboard lists them, and a watcher that reports new ones and new runs.
+"""The batches of a store as the dashboard lists them.
 
 A batch is read once, and again when it has changed: from the index, and from the files of runs that the index lacks.
 Threads may share a catalog.
@@ -6,14 +6,11 @@ Threads may share a catalog.
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from threading import RLock
-from typing import TypeAlias
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.clock import Clock
@@ -26,6 +23,8 @@ from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import RunStore
 
 EVERY = 2**31
+_PAGE = 50
+"""Batches that are read ahead where reading one by one is slow."""
 _MOST_ROWS = 10_000
 _MOST_RUNS = 20_000
 """Runs whose entries are kept in memory, about 2 kB each."""
@@ -64,22 +63,19 @@ class CachedBatch:
     """When the batch counts as ended although runs are missing; None if none are."""
 
 
-_Version: TypeAlias = tuple[object, ...]
-
-
 class BatchCatalog:
     def __init__(self, store: RunStore, clock: Clock) -> None:
         self.store = store
         self._clock = clock
-        self._rows: OrderedDict[str, tuple[_Version, BatchRow, datetime | None]] = OrderedDict()
-        self._batches: OrderedDict[str, tuple[_Version, CachedBatch]] = OrderedDict()
+        self._rows: OrderedDict[str, tuple[Hashable, BatchRow, datetime | None]] = OrderedDict()
+        self._batches: OrderedDict[str, tuple[Hashable, CachedBatch]] = OrderedDict()
         self._divergences: OrderedDict[str, tuple[CachedBatch, Divergence | None]] = OrderedDict()
         self._lock = RLock()
 
     @property
     def unreadable(self) -> int:
         """The number of lines of the index that belong to no batch."""
-        return self.store.index.unreadable_since(0)
+        return self.store.index.unreadable()
 
     def row(self, batch_id: str) -> BatchRow:
         with self._lock:
@@ -92,11 +88,13 @@ class BatchCatalog:
 
     def rows(self, offset: int = 0) -> Iterator[BatchRow | None]:
         """Yield the rows from an offset on, newest first; None for a batch that cannot be read."""
-        for batch_id in self.store.newest_batches(EVERY)[offset:]:
-            try:
-                yield self.row(batch_id)
-            except (StoreError, TapeError, UnknownIdError):
-                yield None
+        batch_ids = self.store.newest_batches(EVERY)
+        for start in range(offset, len(batch_ids), _PAGE):
+            for batch_id in self.store.index.prefetched(batch_ids[start : start + _PAGE]):
+                try:
+                    yield self.row(batch_id)
+                except (StoreError, TapeError, UnknownIdError):
+                    yield None
 
     def get(self, batch_id: str) -> CachedBatch:
         with self._lock:
@@ -138,13 +136,9 @@ class BatchCatalog:
     def _is_before(self, time: datetime | None) -> bool:
         return time is not None and self._clock.now() < time
 
-    def _version(self, batch_id: str, row: BatchRow) -> _Version:
+    def _version(self, batch_id: str, row: BatchRow) -> Hashable:
         """Return what changes when the batch does; for a batch with missing runs, whenever any run is stored."""
-        index = self.store.index
-        complete = not row.missing and not row.skipped
-        folders = () if complete else (_modified(self.store.runs), _modified(self.store.recordings))
-        span = index.span(batch_id)
-        return index.generation, span, _modified(self.store.batches / f"{batch_id}.json"), *folders
+        return self.store.index.batch_version(batch_id, complete=not row.missing and not row.skipped)
 
     def _read(self, batch_id: str) -> CachedBatch:
         batch = self.store.load_batch(batch_id)
@@ -157,8 +151,8 @@ class BatchCatalog:
 
     def _running_until(self, batch: Batch, entries: Entries) -> datetime | None:
         """Return the time of the last sign of the batch, plus the time that a run may take."""
-        saved = _modified(self.store.batches / f"{batch.batch_id}.json")
-        signs = [] if saved is None else [datetime.fromtimestamp(saved[0] / 1e9).astimezone()]
+        saved = self.store.index.modified(batch.batch_id)
+        signs = [] if saved is None else [datetime.fromtimestamp(saved).astimezone()]
         last = max([*signs, *filter(None, map(_end, entries))], default=None)
         timeout = batch.scenario.get("timeout")
         longest = min(timeout, _LONGEST_RUN) if isinstance(timeout, int | float) else 0
@@ -173,58 +167,9 @@ class BatchCatalog:
             runs -= len(batch.entries)
 
 
-class StoreWatcher:
-    """Reports changes from now on. Looking at a store in which nothing happened takes two calls of `stat`."""
-
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
-        self._position = self._index_position()
-        self._folder = _modified(store.batches)
-        self._files = _modified_files(store.batches)
-
-    def look(self) -> list[str]:
-        """Return the batches that are new, were written again or got runs since the last look, in order."""
-        changed: set[str] = set()
-        if (folder := _modified(self._store.batches)) != self._folder:
-            files = _modified_files(self._store.batches)
-            changed = {batch_id for batch_id, _ in files.items() ^ self._files.items()}
-            self._folder, self._files = folder, files
-        before, self._position = self._position, self._index_position()
-        if self._position[0] != before[0]:  # the index was replaced
-            changed |= self._files.keys()
-        elif self._position != before:
-            changed |= self._store.index.batches_since(before[1])
-        return sorted(changed)
-
-    def _index_position(self) -> tuple[int, int]:
-        self._store.index.refresh()
-        return self._store.index.generation, self._store.index.end()
-
-
 def _end(entry: IndexEntry) -> datetime | None:
     try:
         start = datetime.fromisoformat(entry.timestamp)
         return (start if start.tzinfo else start.astimezone()) + timedelta(seconds=entry.latency)
     except (ValueError, OverflowError, OSError):  # a file may say anything
         return None
-
-
-def _modified(path: Path) -> tuple[int, int] | None:
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_mtime_ns, state.st_size
-
-
-def _modified_files(folder: Path) -> dict[str, int]:
-    """Return when the file of each batch was modified."""
-    try:
-        with os.scandir(folder) as items:
-            return {
-                item.name.removesuffix(".json"): item.stat(follow_symlinks=False).st_mtime_ns
-                for item in items
-                if item.name.endswith(".json") and not item.name.startswith(".")
-            }
-    except OSError:
-        return {}

@@ -120,7 +120,7 @@ def _add_content(
 
 def _conflict(kind: str, name: str, first: RunStore, second: RunStore, note: str = "") -> UsageError:
     return UsageError(
-        f"The {kind} {name} has other content{note} in {first.folder} than in {second.folder}.",
+        f"The {kind} {name} has other content{note} in {first.address} than in {second.address}.",
         hint="An id belongs to one content: leave out one of the stores. Nothing was written.",
     )
 

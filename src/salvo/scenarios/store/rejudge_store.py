@@ -1,16 +1,24 @@
-"""Rejudgements on disk, separate from the runs: `.salvo/judgings/{batch_id}.jsonl`, one line per rejudgement.
+"""Rejudgements, separate from the runs: `.salvo/judgings/{batch_id}.jsonl`, one line per rejudgement.
 
-A line is written as soon as its rejudgement is paid for, so neither a crash nor Ctrl-C loses money.
+In an object store, to which nothing can be appended, each is an object of its own below `judgings/{batch_id}/`. It is
+written as soon as it is paid for, so neither a crash nor Ctrl-C loses money.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import make_folder, read_regular, unreadable, unwritable
+from salvo.scenarios.store.backends.base import read_all
+from salvo.scenarios.store.backends.folder import own_path
+from salvo.scenarios.store.ids import checked_id
 from salvo.scenarios.store.jsonl import append_line, parse_line
-from salvo.scenarios.store.stored_file import own_path
+from salvo.scenarios.store.store import RunStore
+
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +50,43 @@ class Rejudgement:
 
 
 class RejudgeStore:
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: RunStore) -> None:
         self._store = store
-        self.folder = store / "judgings"
+        self._folder = store.folder / "judgings"
+
+    @property
+    def is_shared(self) -> bool:
+        return self._store.is_shared
 
     def append(self, batch_id: str, rejudgement: Rejudgement) -> None:
+        if self.is_shared:
+            version = _NOT_IN_A_NAME.sub("-", rejudgement.salvo_version)
+            key = f"judgings/{batch_id}/{rejudgement.run_id}.{rejudgement.time}.{version}.json"
+            self._store.storage.put(key, json_codec.dumps(rejudgement))
+            return
         try:
-            make_folder(self.folder)
-            own_path(self.folder, self._store)
+            make_folder(self._folder)
+            own_path(self._folder, self._store.folder)
         except OSError as error:
-            raise unwritable(self.folder, error) from error
+            raise unwritable(self._folder, error) from error
         append_line(self._file(batch_id), rejudgement)
 
     def load(self, batch_id: str, version: str) -> list[Rejudgement]:
         """Return the rejudgements made by this version: another may ask the judge differently."""
+        rejudgements = [parse_line(line, Rejudgement) for line in self._lines(checked_id(batch_id, "batch"))]
+        own = (item for item in rejudgements if item is not None and item.salvo_version == version)
+        return list({(item.run_id, item.time): item for item in own}.values())  # the last one counts
+
+    def _lines(self, batch_id: str) -> list[bytes]:
+        if self.is_shared:
+            storage, folder = self._store.storage, f"judgings/{batch_id}"
+            return read_all(storage, [f"{folder}/{name}" for name in sorted(storage.names(folder))])
         try:
-            lines = read_regular(own_path(self._file(batch_id), self._store)).splitlines()
+            return read_regular(own_path(self._file(batch_id), self._store.folder)).splitlines()
         except FileNotFoundError:
             return []
         except OSError as error:
             raise unreadable(self._file(batch_id), error) from error
-        rejudgements = [parse_line(line, Rejudgement) for line in lines]
-        latest = {(item.run_id, item.time): item for item in rejudgements if item is not None}
-        return [item for item in latest.values() if item.salvo_version == version]
 
     def _file(self, batch_id: str) -> Path:
-        return self.folder / f"{batch_id}.jsonl"
+        return self._folder / f"{batch_id}.jsonl"

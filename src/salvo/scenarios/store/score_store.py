@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.files import make_folder, names, unwritable, write_atomically
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
-from salvo.scenarios.store.batch_lock import hold_batches
 from salvo.scenarios.store.ids import checked_id, is_id, only_match
 from salvo.scenarios.store.index import Entries, index_entry
 from salvo.scenarios.store.store import RunStore
@@ -100,32 +97,27 @@ class RunScore:
 class ScoreStore:
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self.folder = store.folder / "scores"
+        self._storage = store.storage
 
     def save(self, scoring: Scoring) -> None:
-        folder = self._folder(scoring.score_id)
-        try:
-            make_folder(folder)
-        except OSError as error:
-            raise unwritable(folder, error) from error
-        write_atomically(folder / _HEADER, json_codec.dumps(scoring, indent=2))
+        self._storage.put(_key(scoring.score_id, _HEADER), json_codec.dumps(scoring, indent=2))
 
     def hold(self, score_id: str, now: str) -> AbstractContextManager[None]:
         """Let no other process score the same runs in a block. Raise UsageError if one does already."""
-        return hold_batches(self.folder, [checked_id(score_id, "score")], now)
+        return self._storage.hold([checked_id(score_id, "score")], now)
 
     def save_run(self, score_id: str, score: RunScore) -> None:
-        write_atomically(self._run_file(score_id, score.run_id), json_codec.dumps(score, indent=2))
+        self._storage.put(_run_key(score_id, score.run_id), json_codec.dumps(score, indent=2))
 
     def find(self, text: str) -> str:
         """Return the scoring whose id begins with the text."""
         return only_match(text, "score", sorted(self._ids()))
 
     def load(self, score_id: str) -> Scoring:
-        path = self._folder(score_id) / _HEADER
-        scoring = load_stored(path, Scoring, self._store.folder)
+        key = _key(score_id, _HEADER)
+        scoring = load_stored(self._storage, key, Scoring)
         if scoring.score_id != score_id:
-            raise damaged(path, f": it holds {scoring.score_id}")
+            raise damaged(self._storage.describe(key), f": it holds {scoring.score_id}")
         return scoring
 
     def of_batch(self, batch_id: str) -> Iterator[Scoring]:
@@ -140,7 +132,8 @@ class ScoreStore:
 
     def scored_runs(self, score_id: str) -> list[str]:
         """Return the ids of the runs that have a verdict."""
-        files = (name for name in names(self._folder(score_id)) if name != _HEADER and name.endswith(".json"))
+        listed = self._storage.names(f"scores/{checked_id(score_id, 'score')}")
+        files = (name for name in listed if name != _HEADER and name.endswith(".json"))
         return sorted(filter(is_id, (name.removesuffix(".json") for name in files)))
 
     def load_entries(self, score_id: str) -> Entries:
@@ -155,17 +148,19 @@ class ScoreStore:
         return entries
 
     def load_run(self, score_id: str, run_id: str) -> AgentRunResult:
-        path = self._run_file(score_id, run_id)
-        score = load_stored(path, RunScore, self._store.folder)
+        key = _run_key(score_id, run_id)
+        score = load_stored(self._storage, key, RunScore)
         if score.run_id != run_id:
-            raise damaged(path, f": it holds the run {score.run_id}")
+            raise damaged(self._storage.describe(key), f": it holds the run {score.run_id}")
         return score.apply(self._store.load_run(run_id), score_id)
 
     def _ids(self) -> Iterator[str]:
-        return filter(is_id, names(self.folder, PREFIX))
+        return filter(is_id, self._storage.folders("scores", PREFIX))
 
-    def _folder(self, score_id: str) -> Path:
-        return self.folder / checked_id(score_id, "score")
 
-    def _run_file(self, score_id: str, run_id: str) -> Path:
-        return self._folder(score_id) / f"{checked_id(run_id, 'run')}.json"
+def _key(score_id: str, name: str) -> str:
+    return f"scores/{checked_id(score_id, 'score')}/{name}"
+
+
+def _run_key(score_id: str, run_id: str) -> str:
+    return _key(score_id, f"{checked_id(run_id, 'run')}.json")

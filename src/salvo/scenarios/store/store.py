@@ -1,45 +1,31 @@
-"""The store, `.salvo/` on disk. Run files are the truth; `history.jsonl` is an index that can be built again from them.
+"""The store of runs: `.salvo/` on disk, a folder elsewhere, or an object store. Run files are the truth.
 
     batches/{batch_id}.json        what was requested, written before the first call
-    batches/.lock                  locks of the batches whose runs are being made
     runs/{run_id}.json             one AgentRunResult
     recordings/{run_id}/*.json     what replay needs
     scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
-    judgings/{batch_id}.jsonl      runs of a batch that were judged again (rejudge_store.py)
-    history.jsonl                  one line per run, in the order in which they ended
-    cache/                         derived from history.jsonl, and replies (reply_cache.py); can be deleted at any time
+    judgings/{batch_id}*           runs of a batch that were judged again (rejudge_store.py)
 
-Several processes may write one store, and each may be killed at any moment. So a file gets its name only when it is
-complete, and a line of the index that was cut short is removed by the next append.
+A folder also has what belongs to one machine: `batches/.lock`, the locks of the batches whose runs are being made;
+`history.jsonl`, an index with one line per run; and `cache/`, which is derived from it, and has replies
+(reply_cache.py). An object store has leases instead of locks (backends/leases.py), and no index: what is derived from
+it is in a folder on each machine. Index and cache can be deleted at any time.
 """
 
 from __future__ import annotations
 
 import heapq
-import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.files import (
-    make_folder,
-    move_folder,
-    names,
-    read_regular,
-    temporary_beside,
-    unreadable,
-    unwritable,
-    write,
-    write_atomically,
-)
-from salvo.errors import StoreError, TapeError
-from salvo.scenarios.result import AgentRunResult, Batch, Outcome
-from salvo.scenarios.store.batch_lock import hold_batches
+from salvo.errors import AlreadyStoredError, StoreError, TapeError
+from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.store.backends.base import Storage
+from salvo.scenarios.store.backends.folder import FolderStorage
 from salvo.scenarios.store.ids import (
     checked_id,
     is_id,
@@ -51,92 +37,90 @@ from salvo.scenarios.store.ids import (
     steps_before_latest,
     too_few,
 )
-from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
-from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
+from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.indexing.base import Rebuilt, RunIndex
+from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.large_answers import without_repeated_answer
 from salvo.scenarios.store.recording import Recording, check_file_names
-from salvo.scenarios.store.stored_file import damaged, load_stored, own_path
+from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
-    from salvo.scenarios.store.index_cache import IndexCache
-
-FREE_SPACE = 32 * 1024 * 1024
-"""Bytes that must be free before any run is paid for."""
+    from salvo.engine.runtime.clock import Clock
+    from salvo.scenarios.store.backends.leases import Leases
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
-_TAIL = 512 * 1024
-"""Bytes of the index, about 1,000 lines, in which the newest run is looked for."""
-_MOST_RUNS = 100_000
-"""Per batch. The command line accepts no more, but a file may say anything."""
-_GITIGNORE = Path(__file__).parents[1] / "spec" / "templates" / "gitignore.txt"
 T = TypeVar("T")
 
 
-class Rebuilt(NamedTuple):
-    runs: int
-    skipped: int
-
-
 class RunStore:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, storage: Storage | None = None) -> None:
+        """`folder` is the store itself; of an object store, the folder on this machine with what is derived from it."""
         self.folder = folder
-        self.runs = folder / "runs"
-        self.batches = folder / "batches"
-        self.recordings = folder / "recordings"
-        self.history = folder / "history.jsonl"
+        self.storage = storage or FolderStorage(folder)
+        self.index = self._make_index()
 
-    @cached_property
-    def index(self) -> IndexCache:
-        # Imported here, because sqlite3 is not needed to run scenarios.
-        from salvo.scenarios.store.index_cache import IndexCache
+    def _make_index(self) -> RunIndex:
+        if not self.storage.is_shared:
+            return HistoryIndex(self.folder, self.storage, self._load_entries)
+        from salvo.scenarios.store.indexing.object_index import ObjectIndex  # needs sqlite3, and only object stores
 
-        return IndexCache(self.history)
+        return ObjectIndex(self.storage, self.folder, self._load_entries)
+
+    @property
+    def address(self) -> str:
+        """Where the store is, as people know it: a folder or a URL."""
+        return self.storage.address
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the store is an object store, whose methods an event loop must call in threads."""
+        return self.storage.is_shared
 
     def prepare(self) -> None:
-        """Create the folders, and check that they are writable and that the disk has space: before money is spent."""
-        try:
-            if not self.runs.exists():
-                self._ignore_in_git()
-            for folder in (self.runs, self.batches, self.recordings):
-                make_folder(folder)
-                probe = temporary_beside(folder / "probe")
-                write(probe, bytes(4096))
-                probe.unlink()
-            os.close(open_for_appending(self.history))
-            free = shutil.disk_usage(self.folder).free
-        except OSError as error:
-            raise unwritable(self.folder, error) from error
-        if free < FREE_SPACE:
-            raise StoreError(
-                f"The disk under {self.folder} has only {free // 1024:,} kB left.",
-                hint=f"Free at least {FREE_SPACE // 1024**2} MB. Nothing was run, and nothing was spent.",
-            )
-
-    def _ignore_in_git(self) -> None:
-        """Write a .gitignore into a new store, as `salvo init` does: only recordings are worth committing."""
-        make_folder(self.folder)
-        with suppress(FileExistsError):
-            write(self.folder / ".gitignore", _GITIGNORE.read_bytes())
+        """Check that the store can be written: before money is spent. A folder is created."""
+        self.storage.prepare()
 
     def hold(self, batches: Iterable[Batch], now: str) -> AbstractContextManager[None]:
         """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
-        return hold_batches(self.batches, [checked_id(batch.batch_id, "batch") for batch in batches], now)
+        return self.storage.hold([checked_id(batch.batch_id, "batch") for batch in batches], now)
+
+    def is_held(self) -> bool:
+        """Return whether what `hold` holds is still this process's. If not, it must start no more runs."""
+        return self.storage.is_held()
+
+    def leases(self, clock: Clock) -> Leases:
+        """Return leases on single runs, for processes that share the work on a batch."""
+        from salvo.scenarios.store.backends.leases import Leases  # most commands make all runs of a batch
+
+        return Leases(self.storage, clock)
 
     def save_batch(self, batch: Batch) -> None:
-        write_atomically(self._batch_file(batch.batch_id), json_codec.dumps(batch, indent=2))
+        self.storage.put(_batch_key(batch.batch_id), json_codec.dumps(batch, indent=2))
+        self.index.batch_written()
+
+    def create_batch(self, batch: Batch) -> Batch:
+        """Store a batch if there is none with its id, and return the one that is stored."""
+        if self.storage.create(_batch_key(batch.batch_id), json_codec.dumps(batch, indent=2)):
+            self.index.batch_written()
+            return batch
+        return self.load_batch(batch.batch_id)
 
     def load_batch(self, batch_id: str) -> Batch:
-        path = self._batch_file(batch_id)
-        if not path.is_file() and (recorded := min(self._recorded_ids(f"{batch_id}-"), default=None)):
-            return self._recorded(recorded).batch
-        batch = self._load(path, Batch)
+        key = _batch_key(batch_id)
+        try:
+            content = self.index.batch_content(batch_id)
+        except FileNotFoundError:
+            if recorded := min(self._recorded_ids(f"{batch_id}-"), default=None):
+                return self._recorded(recorded).batch
+            return load_stored(self.storage, key, Batch)
+        batch = parse_stored(content, Batch, self.storage.describe(key))
         if batch.batch_id != batch_id:
-            raise damaged(path, f": it holds the batch {batch.batch_id}")
+            raise damaged(self.storage.describe(key), f": it holds the batch {batch.batch_id}")
         return batch
 
     def has_batch(self, batch_id: str) -> bool:
         """Return whether the batch has a file of its own, and not only recordings."""
-        return self._batch_file(batch_id).is_file()
+        return self.storage.exists(_batch_key(batch_id))
 
     def batch_ids(self) -> list[str]:
         """Return every batch, also those of which there are only recordings, oldest first."""
@@ -153,53 +137,53 @@ class RunStore:
         return [candidate for candidate in candidates if candidate.command == batch.command]
 
     def save_run(self, result: AgentRunResult) -> None:
+        """Store a run. Raise AlreadyStoredError if there is another one with its id, which is not changed."""
         # The file first: a line of the index never names a run that does not exist.
-        write_atomically(self._run_file(result.run_id), json_codec.dumps(without_repeated_answer(result), indent=2))
-        append_line(self.history, index_entry(result))
+        key = _run_key(result.run_id)
+        content = json_codec.dumps(without_repeated_answer(result), indent=2)
+        if self.storage.create(key, content):
+            self.index.add(index_entry(result))
+        elif self.storage.get(key) != content:  # else it was written by a try whose answer did not arrive
+            raise _already_stored(f"The run {result.run_id}")
 
     def load_run(self, run_id: str) -> AgentRunResult:
-        path = self._run_file(run_id)
-        if not path.is_file() and self.has_recording(run_id):
-            return self._recorded(run_id).result
-        result = self._load(path, AgentRunResult)
+        key = _run_key(run_id)
+        try:
+            content = self.storage.get(key)
+        except FileNotFoundError:
+            if self.has_recording(run_id):
+                return self._recorded(run_id).result
+            return load_stored(self.storage, key, AgentRunResult)
+        result = parse_stored(content, AgentRunResult, self.storage.describe(key))
         if make_run_id(result.batch_id, result.number) != run_id:
-            raise damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
+            what = f": it holds run {result.number} of the batch {result.batch_id}"
+            raise damaged(self.storage.describe(key), what)
         return result
 
     def save_recording(self, run_id: str, files: Mapping[str, bytes]) -> None:
-        """Write all files of a recording or none. An earlier recording of the same run is replaced."""
-        final = self._recording(run_id)
+        """Write all files of a recording or none. Raise AlreadyStoredError if the run has another recording."""
+        key = _recording_key(run_id)
         if invalid := [name for name in files if not _FILE_NAME.fullmatch(name)]:
             raise ValueError(f"not a name for a file of a recording: {invalid[0]!r}")
-        temporary = temporary_beside(final)
-        try:
-            make_folder(temporary)
-            for name, content in files.items():
-                write(temporary / name, content)
-            move_folder(temporary, final)
-        except OSError as error:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise unwritable(final, error) from error
+        if not self.storage.create_group(key, files) and self.storage.get_group(key) != dict(files):
+            raise _already_stored(f"A recording of the run {run_id}")
 
     def load_recording(self, run_id: str) -> dict[str, bytes]:
-        folder = self._recording(run_id)
-        if not folder.is_dir():
+        try:
+            files = self.storage.get_group(_recording_key(run_id))
+        except FileNotFoundError:
             raise StoreError(
                 f"There is no recording of the run {run_id}.", hint="Record runs with `salvo run --record`."
-            )
-        try:
-            files = sorted(names(folder))
-            check_file_names(files, run_id)
-            return {name: read_regular(own_path(folder / name, self.folder)) for name in files}
-        except OSError as error:
-            raise unreadable(folder, error) from error
+            ) from None
+        check_file_names(files, run_id)
+        return files
 
     def has_recording(self, run_id: str) -> bool:
-        return self._recording(run_id).is_dir()
+        return self.storage.has_group(_recording_key(run_id))
 
     def has_run(self, run_id: str) -> bool:
         """Return whether the run has a file of its own, and not only a recording."""
-        return self._run_file(run_id).is_file()
+        return self.storage.exists(_run_key(run_id))
 
     def stored_numbers(self, batch_id: str) -> set[int]:
         """Return the numbers of a batch's runs, by file names alone. A run may exist as a recording only."""
@@ -219,13 +203,7 @@ class RunStore:
 
     def existing_run_ids(self, batch: Batch) -> Iterator[str]:
         """Yield the runs of a batch that are stored."""
-        # Each possible run is tried, because listing a folder takes longer the more runs the store holds. And the
-        # paths are strings, because creating a Path takes longer than trying it.
-        runs, recordings = os.fspath(self.runs), os.fspath(self.recordings)
-        for number in range(1, min(batch.runs, _MOST_RUNS) + 1):
-            run_id = batch.run_id(number)
-            if os.access(f"{runs}/{run_id}.json", os.F_OK) or os.access(f"{recordings}/{run_id}", os.F_OK):
-                yield run_id
+        return self.index.existing_run_ids(batch)
 
     def find_run(self, text: str) -> str:
         """Return the run whose id begins with the text; for `latest` the newest one, for `latest~1` the one before."""
@@ -234,7 +212,7 @@ class RunStore:
             return self._latest_run(back)
         if is_id(text) and self.has_run(text):
             return text
-        return only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=split_run_id))
+        return only_match(text, "run", sorted(self._ids_like(text), key=split_run_id))
 
     def find_batch(self, text: str) -> str:
         """Return the batch whose id begins with the text; for `latest` the newest one, for `latest~1` the one before.
@@ -242,7 +220,7 @@ class RunStore:
         Ids sort by the time they were created.
         """
         back = steps_before_latest(text)
-        if back is None and is_id(text) and self._batch_file(text).is_file():
+        if back is None and is_id(text) and self.storage.exists(_batch_key(text)):
             return text
         ids = self.batch_ids()
         return only_match(text, "batch", ids) if back is None else nth_newest(ids[::-1], back, "batch")
@@ -282,44 +260,23 @@ class RunStore:
     def list_entries(self, batch_ids: Iterable[str]) -> Entries:
         """Return the runs of these batches, in the given order of batches and ordered by number in each."""
         entries = Entries()
-        oldest = self.index.end()
-        for batch_id in batch_ids:
+        read = []
+        for batch_id in self.index.prefetched(batch_ids):
             with suppress(StoreError, TapeError):
                 batch_entries = self.batch_entries(self.load_batch(batch_id))
                 entries.extend(batch_entries)
                 entries.skipped += batch_entries.skipped
-                oldest = min(oldest, self.index.span(batch_id)[0])
-        entries.skipped += self.index.unreadable_since(oldest)
+                read.append(batch_id)
+        entries.skipped += self.index.unreadable(read)
         return entries
 
     def batch_entries(self, batch: Batch) -> Entries:
         """Return the runs of a batch from the index. A run that the index lacks is read from its own file."""
-        indexed: dict[str, IndexEntry] = {}
-        skipped = 0
-        for _, line in self.index.lines(batch.batch_id):
-            entry = parse_line(line, IndexEntry)
-            if entry is None:
-                skipped += 1
-            else:
-                indexed[entry.run_id] = entry  # the last line of a run counts
-        missing = self._load_entries(run_id for run_id in self.existing_run_ids(batch) if run_id not in indexed)
-        entries = Entries(sorted([*indexed.values(), *missing], key=lambda entry: entry.number))
-        entries.skipped = skipped + missing.skipped
-        return entries
+        return self.index.entries(batch)
 
     def rebuild_index(self) -> Rebuilt:
         """Build the index again from the run files, and count those that cannot be read."""
-        if not self.folder.is_dir():
-            return Rebuilt(0, 0)
-        before = self._versions()
-        entries = self._load_entries(sorted(before, key=split_run_id))
-        with open_locked(self.history):
-            # Other processes wait with their lines until this one has replaced the file. What they added before is
-            # lost with the old file, so the runs that ended in the meantime are read now.
-            late = self._load_entries(run_id for run_id, _ in self._versions().items() - before.items())
-            lines = [json_codec.dumps(entry) + b"\n" for entry in (*entries, *late)]
-            write_atomically(self.history, b"".join(lines))
-        return Rebuilt(len(lines), entries.skipped + late.skipped)
+        return self.index.rebuild()
 
     def _load_entries(self, run_ids: Iterable[str]) -> Entries:
         entries = Entries()
@@ -330,55 +287,57 @@ class RunStore:
                 entries.skipped += 1
         return entries
 
-    def _versions(self) -> dict[str, tuple[int, int]]:
-        """Return every run, with values that change when its file is written again."""
-        versions = {}
-        for run_id in self._run_ids():
-            with suppress(FileNotFoundError):
-                state = self._run_file(run_id).stat()
-                versions[run_id] = (state.st_ino, state.st_mtime_ns)
-        return versions
-
     def _latest_run(self, back: int) -> str:
         """Return a run by how many ended after it, or by its id if the index does not say. A skipped run is none."""
-        newest: dict[str, None] = {}
-        for line in reversed(tail_lines(self.history, _TAIL * (1 + back // 500))):
-            entry = parse_line(line, IndexEntry)
-            if entry is None or entry.outcome is Outcome.NOT_RUN or not is_id(entry.run_id):
-                continue
-            if self._run_file(entry.run_id).is_file():
-                newest[entry.run_id] = None
-                if len(newest) > back:
-                    return entry.run_id
-        others = sorted({*self._run_ids(), *self._recorded_ids()} - newest.keys(), key=split_run_id, reverse=True)
+        newest = self.index.newest_runs(back)
+        if len(newest) > back:
+            return newest[back]
+        others = sorted({*self._run_ids(), *self._recorded_ids()} - {*newest}, key=split_run_id, reverse=True)
         return nth_newest([*newest, *others], back, "run")
 
+    def _ids_like(self, text: str) -> set[str]:
+        """Return the runs among which one is looked for by the beginning of its id."""
+        if not self.is_shared:
+            return {*self._run_ids(), *self._recorded_ids()}
+        # An object store lists the runs of a batch quickly, but not all runs.
+        batch_id = text.rpartition("-")[0]
+        batch_ids = [item for item in self._batch_ids() if item == batch_id or (text and item.startswith(text))]
+        prefixes = [f"{item}-" for item in batch_ids] if batch_ids else [""]
+        return {run_id for prefix in prefixes for run_id in (*self._run_ids(prefix), *self._recorded_ids(prefix))}
+
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
-        run_ids = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
+        listed = self.storage.names("runs", prefix)
+        run_ids = (name.removesuffix(".json") for name in listed if name.endswith(".json"))
         return (run_id for run_id in run_ids if is_run_id(run_id))
 
     def _recorded_batches(self) -> set[str]:
+        """Return the batches with recordings. In a project that was cloned, a batch may have nothing else."""
+        if self.is_shared:
+            return set()  # there, every batch has its own object
         return {split_run_id(run_id)[0] for run_id in self._recorded_ids()}
 
     def _recorded_ids(self, prefix: str = "") -> Iterator[str]:
         """Yield the runs that have a recording. It may be all that is there of a run: recordings are committed."""
-        return (name for name in names(self.recordings, prefix) if is_run_id(name))
+        return (name for name in self.storage.names("recordings", prefix) if is_run_id(name))
 
     def _batch_ids(self) -> Iterator[str]:
-        batch_ids = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))
-        return filter(is_id, batch_ids)
+        return self.index.batch_ids()
 
     def _recorded(self, run_id: str) -> Recording:
         return Recording.from_files(self.load_recording(run_id), run_id)
 
-    def _load(self, path: Path, kind: type[T]) -> T:
-        return load_stored(path, kind, self.folder)
 
-    def _batch_file(self, batch_id: str) -> Path:
-        return self.batches / f"{checked_id(batch_id, 'batch')}.json"
+def _batch_key(batch_id: str) -> str:
+    return f"batches/{checked_id(batch_id, 'batch')}.json"
 
-    def _run_file(self, run_id: str) -> Path:
-        return self.runs / f"{checked_id(run_id, 'run')}.json"
 
-    def _recording(self, run_id: str) -> Path:
-        return self.recordings / checked_id(run_id, "run")
+def _run_key(run_id: str) -> str:
+    return f"runs/{checked_id(run_id, 'run')}.json"
+
+
+def _recording_key(run_id: str) -> str:
+    return f"recordings/{checked_id(run_id, 'run')}"
+
+
+def _already_stored(what: str) -> AlreadyStoredError:
+    return AlreadyStoredError(f"{what} is stored already, and was not changed.", hint="Another process has made it.")

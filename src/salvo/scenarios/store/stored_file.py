@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
-from salvo.engine.runtime.files import read_regular, unreadable
 from salvo.errors import StoreError
+from salvo.scenarios.store.backends.base import Storage
 
 T = TypeVar("T")
 
 
-def load_stored(path: Path, kind: type[T], store: Path) -> T:
-    """Return the value in a file below the store's folder. Raise StoreError if it is missing, foreign or damaged."""
+def load_stored(storage: Storage, key: str, kind: type[T]) -> T:
+    """Return the value in a file of the store. Raise StoreError if it is missing, foreign or damaged."""
     try:
-        content = read_regular(own_path(path, store))
-        return type_adapter(kind).validate_python(json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED))
+        content = storage.get(key)
     except FileNotFoundError as error:
-        raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
-    except OSError as error:
-        raise unreadable(path, error) from error
+        name = storage.describe(key)
+        raise StoreError(f"{name} does not exist.", hint="`salvo report` lists what is stored.") from error
+    return parse_stored(content, kind, storage.describe(key))
+
+
+def parse_stored(content: bytes, kind: type[T], name: str) -> T:
+    """Return the value of a file whose content was read already. Raise StoreError if it is damaged."""
+    try:
+        return type_adapter(kind).validate_python(json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED))
     except ValidationError as error:
         where, what = first_error(error)
-        raise damaged(path, f" at {where}: {what}" if where else f": {what}") from error
+        raise damaged(name, f" at {where}: {what}" if where else f": {what}") from error
     except ValueError as error:
-        raise damaged(path, f": {error}") from error
+        raise damaged(name, f": {error}") from error
 
 
-def own_path(path: Path, store: Path) -> Path:
-    """Return the path if it exists inside the store. A store of someone else may contain any link."""
-    path.stat()
-    if not os.path.realpath(path).startswith(f"{os.path.realpath(store)}{os.sep}"):
-        raise StoreError(f"{path} leads out of the store, so it is not read.", hint="Remove it.")
-    return path
-
-
-def damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path} is damaged{what}.", hint="Restore it from a backup, or remove it and run again.")
+def damaged(name: str, what: str) -> StoreError:
+    return StoreError(f"{name} is damaged{what}.", hint="Restore it from a backup, or remove it and run again.")

@@ -46,7 +46,7 @@ def about(services: ServicesDep) -> About:
         version=__version__,
         runner=RUNNER_FINGERPRINT,
         database=services.store.place,
-        scenarios=str(services.catalog.store.folder),
+        scenarios=services.catalog.store.address,
         credit="BYOP (Bring Your Own Playbook) is a specification by Vasile Tiple, published under CC BY 4.0.",
         disclaimers=DISCLAIMERS,
         evaluations_at_once=services.settings.max_evaluations,

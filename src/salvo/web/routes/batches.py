@@ -26,7 +26,7 @@ from salvo.scenarios.report.grid import grid_rate_labels, headline, standing
 from salvo.scenarios.report.grid import notes as grid_notes
 from salvo.scenarios.report.labels import CAUSES, VERDICTS, RateLabels, figures, rate_labels, why
 from salvo.scenarios.result import Batch, Cause, Outcome
-from salvo.scenarios.store.batch_catalog import BatchRow, StoreWatcher
+from salvo.scenarios.store.batch_catalog import BatchRow
 from salvo.scenarios.store.index import IndexEntry
 from salvo.web import events
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
@@ -98,7 +98,7 @@ def batches(
     more = len(matches) > start + limit
     rows = [copy_fields(ListedBatch, row, labels=rate_labels(row)) for row in matches[start : start + limit]]
     skipped += sum(row.skipped for row in rows) + services.catalog.unreadable
-    return BatchPage(rows, offset, limit, more, skipped, str(services.catalog.store.folder))
+    return BatchPage(rows, offset, limit, more, skipped, services.catalog.store.address)
 
 
 def _matches(row: BatchRow, scenario: str | None, model: str | None, verdict: BatchVerdict | None, search: str) -> bool:
@@ -191,12 +191,13 @@ async def watch(services: ServicesDep) -> events.EventStream:
 
 async def _changes(services: Services) -> AsyncIterator[bytes]:
     store = services.catalog.store
-    watcher = await asyncio.to_thread(StoreWatcher, store)
-    yield events.event("watching", events.WatchingEvent(str(store.folder)))
+    watcher = await asyncio.to_thread(store.index.watcher)
+    poll_seconds = max(POLL_SECONDS, watcher.poll_seconds)
+    yield events.event("watching", events.WatchingEvent(store.address))
     silent = 0.0
-    while not await is_set_within(POLL_SECONDS, services.closing):
+    while not await is_set_within(poll_seconds, services.closing):
         changed = await asyncio.to_thread(watcher.look)
-        silent = 0.0 if changed else silent + POLL_SECONDS
+        silent = 0.0 if changed else silent + poll_seconds
         if changed:
             yield events.event("changed", events.BatchesChangedEvent(changed))
         elif silent >= events.KEEPALIVE_SECONDS:

@@ -1,8 +1,6 @@
 """A cache of `history.jsonl` in a SQLite database, so that one batch is read without reading the others.
 
-It can be deleted at any time. Each update reads only the lines that were appended since the last one, or the whole file
-if that was replaced. Several processes and threads may use it. A process that cannot use the database, because it is
-damaged, locked or not writable, keeps one in memory instead.
+Each update reads only the lines that were appended since the last one, or the whole file if that was replaced.
 """
 
 from __future__ import annotations
@@ -11,17 +9,13 @@ import hashlib
 import os
 import sqlite3
 import stat
-import weakref
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import RLock
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
-from salvo.engine.runtime.files import create_private, make_folder, open_regular, write
+from salvo.engine.runtime.files import open_regular
 from salvo.scenarios.store.index import parse_batch_id
-
-T = TypeVar("T")
+from salvo.scenarios.store.indexing.cache_database import CacheDatabase
 
 _VERSION = 1
 _SCHEMA = (
@@ -30,11 +24,7 @@ _SCHEMA = (
     "CREATE TABLE source (generation INTEGER, size INTEGER, modified INTEGER, offset INTEGER, fingerprint TEXT)",
     "CREATE TABLE lines (position INTEGER PRIMARY KEY, batch_id TEXT, line BLOB)",
     "CREATE INDEX lines_by_batch ON lines (batch_id, position)",
-    f"PRAGMA user_version = {_VERSION}",
 )
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_PATIENCE = 5.0
-"""Seconds to wait while another process updates the database."""
 _SAMPLE = 4096
 """Bytes at the beginning of the file and before the offset that show whether it is still the same file."""
 _LONGEST_LINE = 10_000_000
@@ -45,17 +35,22 @@ class IndexCache:
         self.generation = 0
         """Changes when the file was replaced. Positions of two generations cannot be compared."""
         self._history = history
-        self._path = history.parent / "cache" / "index.sqlite3"
-        self._connection: sqlite3.Connection | None = None
+        self._database = CacheDatabase(
+            history.parent / "cache" / "index.sqlite3",
+            history.parent,
+            _SCHEMA,
+            _VERSION,
+            in_file=history.is_file,
+            refill=self._update,
+        )
         self._seen: tuple[int, ...] | None = None
-        self._lock = RLock()
 
     def refresh(self) -> None:
         """Bring the cache up to date. If the file has not changed, this takes one call of `stat`."""
-        with self._lock:
+        with self._database.lock:
             state = _state(self._history)
             if state != self._seen:
-                self._attempt(self._update)
+                self._database.run(self._update)
                 self._seen = state
 
     def lines(self, batch_id: str) -> list[tuple[int, bytes]]:
@@ -82,53 +77,9 @@ class IndexCache:
         return len(rows)
 
     def _query(self, sql: str, *parameters: object) -> list[Any]:
-        with self._lock:
+        with self._database.lock:
             self.refresh()
-            return self._attempt(lambda database: database.execute(sql, parameters).fetchall())
-
-    def _attempt(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something with the database, or with one in memory if this one cannot be used."""
-        try:
-            if self._connection is None:
-                self._connection = self._connect(self._path if self._history.is_file() else None)
-            return action(self._connection)
-        except (sqlite3.Error, OSError, TypeError, ValueError) as error:
-            if not isinstance(error, OSError) and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BUSY:
-                self._delete()  # it is damaged: the next process makes a new one
-            self._connection = self._connect(None)
-            self._update(self._connection)
-            return action(self._connection)
-
-    def _connect(self, path: Path | None) -> sqlite3.Connection:
-        if path is not None:
-            self._make_folder(path)
-        connection = sqlite3.connect(
-            path or ":memory:", timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-        )
-        weakref.finalize(self, connection.close)
-        connection.execute("PRAGMA synchronous = OFF")  # nothing is lost with a cache
-        if not _has_schema(connection):
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                for statement in () if _has_schema(connection) else _SCHEMA:
-                    connection.execute(statement)
-        return connection
-
-    def _delete(self) -> None:
-        for name in (self._path.name, f"{self._path.name}-journal"):
-            with suppress(OSError):
-                self._path.with_name(name).unlink()
-
-    def _make_folder(self, path: Path) -> None:
-        if not path.parent.exists():
-            make_folder(path.parent)
-            with suppress(FileExistsError):  # another process was faster
-                write(path.parent / ".gitignore", b"*\n")
-        # The store may come from someone else: a link must not make this write to another place.
-        store = os.path.realpath(self._history.parent)
-        if os.path.realpath(path) != os.fspath(Path(store, path.parent.name, path.name)):
-            raise PermissionError(f"{path} leads out of the store")
-        create_private(path)  # its journal gets the same mode
+            return self._database.query(sql, *parameters)
 
     def _update(self, database: sqlite3.Connection) -> None:
         with _open(self._history) as file:
@@ -166,10 +117,6 @@ class IndexCache:
         values = generation, state.st_size, state.st_mtime_ns, offset, _fingerprint(file, offset)
         database.execute("INSERT INTO source VALUES (?, ?, ?, ?, ?)", values)
         self.generation = generation
-
-
-def _has_schema(database: sqlite3.Connection) -> bool:
-    return bool(database.execute("PRAGMA user_version").fetchone() == (_VERSION,))
 
 
 def _source(database: sqlite3.Connection) -> tuple[int, int, int, int, str]:

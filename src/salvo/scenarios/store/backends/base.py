@@ -1,0 +1,121 @@
+"""What a store needs of the place that holds its files. A key is a path below the store: "batches/01k9batch.json".
+
+Two storages implement it: `folder.FolderStorage` and `objects.ObjectStorage`. Their methods block. Those of an object
+store take milliseconds to seconds, so that an event loop calls them in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+READERS = 16
+"""Objects that are read at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as a listing shows it."""
+
+    name: str
+    """In its folder: "01k9batch.json"."""
+    version: str
+    """Changes when the object is written again."""
+    modified: datetime
+    """By the clock of the storage, which all processes share."""
+
+
+class Storage(Protocol):
+    @property
+    def address(self) -> str:
+        """How people name the storage: a folder or a URL, without credentials."""
+        ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines may write to it, and a call is slow enough to need a thread."""
+        ...
+
+    def describe(self, key: str) -> str:
+        """Return the full name of an object, for messages."""
+        ...
+
+    def prepare(self) -> None:
+        """Raise StoreError unless the storage can be written: before money is spent."""
+        ...
+
+    def hold(self, ids: Iterable[str], now: str) -> AbstractContextManager[None]:
+        """Let no other process work on these batches in a block. Raise UsageError if one does already."""
+        ...
+
+    def is_held(self) -> bool:
+        """Return whether everything that this process holds is still its own. If not, it must start no more runs."""
+        ...
+
+    def get(self, key: str) -> bytes:
+        """Return the content of an object. Raise FileNotFoundError or StoreError."""
+        ...
+
+    def get_versioned(self, key: str) -> tuple[bytes, str] | None:
+        """Return the content of an object and its version for `replace`; None if there is no such object."""
+        ...
+
+    def put(self, key: str, content: bytes) -> None:
+        """Write an object completely or not at all."""
+        ...
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a new object. Return False, and change nothing, if there is one. Of several writers one succeeds."""
+        ...
+
+    def replace(self, key: str, content: bytes, version: str | None) -> bool:
+        """Write an object if it still has this version; None means that there is none. Return whether it was written.
+
+        After an interrupted connection False may be returned for a write that was made, so the caller reads again.
+        """
+        ...
+
+    def delete(self, key: str) -> None:
+        """Delete an object, if there is one."""
+        ...
+
+    def exists(self, key: str) -> bool: ...
+
+    def names(self, folder: str, prefix: str = "") -> Iterator[str]:
+        """Yield the names of the objects and groups in a folder, in no order."""
+        ...
+
+    def list(self, folder: str, prefix: str = "") -> Iterator[StoredObject]:
+        """Yield the objects and groups in a folder, in no order."""
+        ...
+
+    def folders(self, folder: str, prefix: str = "") -> Iterator[str]:
+        """Yield the names of the folders in a folder, in no order."""
+        ...
+
+    def create_group(self, key: str, files: Mapping[str, bytes]) -> bool:
+        """Write several small files as one new thing, all or none. Return False if there is one of this name."""
+        ...
+
+    def get_group(self, key: str) -> dict[str, bytes]:
+        """Return the files of a group. Raise FileNotFoundError or StoreError."""
+        ...
+
+    def has_group(self, key: str) -> bool: ...
+
+
+def read_all(storage: Storage, keys: Iterable[str]) -> list[bytes]:
+    """Return the content of these objects, which are read at the same time. One that was deleted is left out."""
+    from concurrent.futures import ThreadPoolExecutor  # only object stores are read like this
+
+    def read(key: str) -> bytes | None:
+        try:
+            return storage.get(key)
+        except FileNotFoundError:
+            return None
+
+    with ThreadPoolExecutor(READERS) as threads:
+        return [content for content in threads.map(read, keys) if content is not None]

@@ -1,0 +1,296 @@
+"""Leases on the runs of a batch, in the store: two processes never make the same run, on one machine or on many.
+
+    sessions/{id}.json        who works: written again every ten seconds, the beat, and deleted at the end
+    leases/{batch_id}.json    which numbers of the batch belong to which session, changed by compare-and-swap only
+
+A session whose last beat is older than EXPIRY is expired, as is one without an object; what it had belongs to the next
+that asks. Times are compared by the clock of the storage, never by those of the machines. A session that could not beat
+for LOST_AFTER stops itself, a good while before the others consider it expired. It knows that by its own clock, of
+which only the rate must be right.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.text.formatting import format_time
+from salvo.errors import StoreError, UsageError
+from salvo.scenarios.store.backends.base import Storage
+from salvo.scenarios.store.stored_file import parse_stored
+
+BEAT = 10.0
+"""Seconds between two beats."""
+LOST_AFTER = 40.0
+"""Seconds without a beat after which a session starts nothing more."""
+EXPIRY = 60.0
+"""Seconds without a beat after which others may take over. Object stores give times in whole seconds."""
+_MOST_TRIES = 100
+_ALL_NUMBERS = 10**9
+
+
+class NumberRange(NamedTuple):
+    """Run numbers from `first` to `last`, both included."""
+
+    first: int
+    last: int
+
+
+ALL_RUNS = (NumberRange(1, _ALL_NUMBERS),)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseHolder:
+    """A session as its object describes it."""
+
+    id: str
+    pid: int
+    host: str
+    since: str
+    beat: int = 0
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}, since {format_time(self.since)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Numbers of a batch that a session has."""
+
+    holder: str
+    first: int
+    last: int
+
+    @property
+    def numbers(self) -> NumberRange:
+        return NumberRange(self.first, self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRegister:
+    claims: list[Claim]
+
+
+class Leases:
+    """What one process has claimed. As a context manager it beats in a thread, and releases everything at the end."""
+
+    def __init__(self, storage: Storage, clock: Clock, since: str = "") -> None:
+        self.id = clock.new_id()
+        self._storage = storage
+        self._clock = clock
+        self._since = since or clock.now().isoformat()
+        self._beats = 0
+        self._last_beat: tuple[float, datetime] | None = None
+        """When the last beat that succeeded was begun, by both clocks of this process."""
+        self._last_written = 0.0
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Begin to beat, in a thread."""
+        self.beat()
+        self._thread = threading.Thread(target=self._keep_beating, name="salvo-leases", daemon=True)
+        self._thread.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release everything: without its object, a session has nothing."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._last_beat = None
+        with suppress(StoreError):  # then it expires
+            self._storage.delete(self._key(self.id))
+
+    def beat(self) -> None:
+        """Show that this process is alive. Raise StoreError if that cannot be stored."""
+        with self._lock:
+            begun = self._clock.monotonic(), self._clock.now()
+            if self._last_beat is not None and not self._is_recent(self._last_beat):
+                raise self._lost()  # others may have taken over: an object that is back would claim it again
+            self._beats += 1
+            holder = LeaseHolder(self.id, os.getpid(), platform.node(), self._since, self._beats)
+            self._storage.put(self._key(self.id), json_codec.dumps(holder))
+            self._last_beat = begun
+            self._last_written = self._clock.monotonic()
+
+    def holds(self) -> bool:
+        """Return whether what was claimed is still this process's. If not, it must start no more runs."""
+        return self._last_beat is not None and self._is_recent(self._last_beat)
+
+    def claim(self, batch_id: str, numbers: Iterable[int]) -> list[int]:
+        """Claim runs of a batch, and return those that no other session has. They are this session's from now on.
+
+        Which of them are stored already must be looked at afterwards: before, another process may still store one.
+        """
+        granted = self.claim_ranges(batch_id, join_ranges(numbers))
+        return [number for item in granted for number in range(item.first, item.last + 1)]
+
+    def claim_ranges(self, batch_id: str, wanted: list[NumberRange]) -> list[NumberRange]:
+        """Claim ranges of runs as `claim` does."""
+        for _ in range(_MOST_TRIES):
+            if not self.holds():
+                raise self._lost()
+            register, version = self._register(batch_id)
+            living = self._living(register)
+            granted = wanted
+            for claim in living:
+                if claim.holder != self.id:
+                    granted = subtract_range(granted, claim.numbers)
+            mine = [claim.numbers for claim in living if claim.holder == self.id]
+            if self._write(batch_id, living, join_ranges([*mine, *granted]), version):
+                return granted
+        raise StoreError(f"The leases of the batch {batch_id} change too often to claim any.", hint="Try again later.")
+
+    def release(self, batch_id: str, numbers: Iterable[int] | None = None) -> None:
+        """Give up runs of a batch; None means all that this session has of it."""
+        unwanted = list(ALL_RUNS) if numbers is None else join_ranges(numbers)
+        for _ in range(_MOST_TRIES):
+            register, version = self._register(batch_id)
+            mine = join_ranges(claim.numbers for claim in register.claims if claim.holder == self.id)
+            if not mine:
+                return
+            for item in unwanted:
+                mine = subtract_range(mine, item)
+            if self._write(batch_id, register.claims, mine, version):
+                return
+
+    def held_by_others(self, batch_id: str) -> list[tuple[NumberRange, LeaseHolder | None]]:
+        """Return what other sessions have of a batch."""
+        claims = self._living(self._register(batch_id)[0])
+        return [(claim.numbers, self._holder(claim.holder)) for claim in claims if claim.holder != self.id]
+
+    def _write(self, batch_id: str, claims: list[Claim], mine: list[NumberRange], version: str | None) -> bool:
+        others = [claim for claim in claims if claim.holder != self.id]
+        register = LeaseRegister([*others, *(Claim(self.id, *item) for item in mine)])
+        return self._storage.replace(f"leases/{batch_id}.json", json_codec.dumps(register), version)
+
+    def _register(self, batch_id: str) -> tuple[LeaseRegister, str | None]:
+        key = f"leases/{batch_id}.json"
+        stored = self._storage.get_versioned(key)
+        if stored is None:
+            return LeaseRegister([]), None
+        return parse_stored(stored[0], LeaseRegister, self._storage.describe(key)), stored[1]
+
+    def _living(self, register: LeaseRegister) -> list[Claim]:
+        """Return the claims of sessions that are not expired."""
+        if not any(claim.holder != self.id for claim in register.claims):
+            return register.claims
+        beats = {item.name.removesuffix(".json"): item.modified for item in self._storage.list("sessions")}
+        if self.id not in beats:
+            raise self._lost()
+        # At least this late, by the clock of the storage.
+        now = beats[self.id] + timedelta(seconds=self._clock.monotonic() - self._last_written)
+        limit = now - timedelta(seconds=EXPIRY)
+        return [claim for claim in register.claims if claim.holder in beats and beats[claim.holder] >= limit]
+
+    def _holder(self, session_id: str) -> LeaseHolder | None:
+        key = self._key(session_id)
+        try:
+            return parse_stored(self._storage.get(key), LeaseHolder, self._storage.describe(key))
+        except (FileNotFoundError, StoreError):
+            return None
+
+    def _is_recent(self, beat: tuple[float, datetime]) -> bool:
+        # The monotonic clock may stand still while a machine sleeps, and the other may be set.
+        elapsed = self._clock.monotonic() - beat[0], (self._clock.now() - beat[1]).total_seconds()
+        return max(elapsed) < LOST_AFTER
+
+    def _keep_beating(self) -> None:
+        while not self._stopped.wait(BEAT):
+            with suppress(StoreError):  # `holds` says how long that can go on
+                self.beat()
+
+    def _lost(self) -> StoreError:
+        return StoreError(
+            f"This process could not show for {LOST_AFTER:.0f} s that it is alive, so others may make its runs now.",
+            hint="Finished runs are stored. Continue with `salvo run --resume`.",
+        )
+
+    @staticmethod
+    def _key(session_id: str) -> str:
+        return f"sessions/{session_id}.json"
+
+
+class BatchHolds:
+    """Holds whole batches for this process. It may hold a batch again that it holds."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._leases: Leases | None = None
+        self._held: set[str] = set()
+
+    @contextmanager
+    def hold(self, batch_ids: Iterable[str], now: str) -> Iterator[None]:
+        """Hold all runs of these batches in a block. Raise UsageError with the holder if another process has some."""
+        new = [batch_id for batch_id in batch_ids if batch_id not in self._held]
+        try:
+            for batch_id in new:
+                self._claim(batch_id, now)
+                self._held.add(batch_id)
+            yield
+        finally:
+            self._held -= set(new)
+            if self._leases is not None and not self._held:
+                self._leases.close()
+                self._leases = None
+
+    def is_valid(self) -> bool:
+        """Return whether everything that is held still belongs to this process."""
+        return self._leases is None or self._leases.holds()
+
+    def _claim(self, batch_id: str, now: str) -> None:
+        if self._leases is None:
+            self._leases = Leases(self._storage, SystemClock(), now)
+            self._leases.start()
+        if self._leases.claim_ranges(batch_id, list(ALL_RUNS)) == list(ALL_RUNS):
+            return
+        others = self._leases.held_by_others(batch_id)
+        self._leases.release(batch_id)
+        raise UsageError(
+            f"The runs of the batch {batch_id} are being made by "
+            f"{(others[0][1] if others else None) or 'another process'}.",
+            hint=f"Wait until that has ended, or end it; {EXPIRY:.0f} s after a crash its runs are free. "
+            "Nothing was run, and nothing was spent.",
+        )
+
+
+def join_ranges(numbers: Iterable[int] | Iterable[NumberRange]) -> list[NumberRange]:
+    """Return numbers and ranges as few ranges, in order."""
+    ranges = sorted(NumberRange(item, item) if isinstance(item, int) else item for item in numbers)
+    joined: list[NumberRange] = []
+    for item in ranges:
+        if joined and item.first <= joined[-1].last + 1:
+            joined[-1] = NumberRange(joined[-1].first, max(joined[-1].last, item.last))
+        else:
+            joined.append(item)
+    return joined
+
+
+def subtract_range(ranges: Iterable[NumberRange], removed: NumberRange) -> list[NumberRange]:
+    """Return the ranges without these numbers."""
+    left = []
+    for item in ranges:
+        if item.first < removed.first:
+            left.append(NumberRange(item.first, min(item.last, removed.first - 1)))
+        if item.last > removed.last:
+            left.append(NumberRange(max(item.first, removed.last + 1), item.last))
+    return left
