@@ -11,11 +11,12 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from salvo.scenarios.result import Batch, ToolCall
+from salvo.scenarios.result import Batch, Outcome, ToolCall
 from salvo.scenarios.store.store import RunStore
 from salvo.web.settings import Settings
 from tests.e2e.conftest import Visit
 from tests.support.browser import Theme, barriers
+from tests.support.runs import save_scoring
 from tests.support.scenario_store import MODELS, a_batch, fill
 from tests.support.web import ServerProcess, WebServer, server_process
 
@@ -74,6 +75,19 @@ def _save_hostile(store: RunStore) -> None:
         for result in run.eval_results:
             result.message = HOSTILE
         store.save_run(run)
+    save_scoring(store, batch, [Outcome.PASSED] * 4 + [Outcome.FAILED], source=HOSTILE[:200])
+
+
+def test_the_scores_of_a_batch_are_on_its_page(board: Board, visit: Visit) -> None:
+    page = visit(board).open("/scenarios/batches/1a0hostile")
+    scored = _section(page, "Scored again")
+    expect(scored).to_contain_text("4 of 5 completed runs passed")
+    expect(scored).to_contain_text("of the batch,")
+    scored.get_by_text("Assertions and changed verdicts").click()
+    expect(scored).to_contain_text("4 of 5 passed")
+    expect(scored).to_contain_text("salvo report score-1a0hostile")
+    assert page.title() != "taken"
+    assert barriers(page) == []
 
 
 def test_navigate_from_the_list_to_the_first_difference_of_two_runs(board: Board, visit: Visit) -> None:

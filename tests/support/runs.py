@@ -7,6 +7,7 @@ from salvo.engine.chat.base import Usage
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
 from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.score_store import RunScore, ScoreStore, Scoring
 from salvo.scenarios.store.store import RunStore
 
 
@@ -149,3 +150,29 @@ def run_of_every_outcome() -> tuple[list[BatchSummary], list[AgentRunResult]]:
     results[-1].run_id, results[-1].number = "01k9batch-0002", 2
     batch_of_six = batch(runs=6, min_pass_rate=0.5)
     return [summarise(batch_of_six, [index_entry(run) for run in results])], results
+
+
+def save_scoring(store: RunStore, scored: Batch, outcomes: list[Outcome], **settings: Any) -> Scoring:
+    """Save a scoring of the first runs of a stored batch, with these verdicts."""
+    known: dict[str, Any] = {
+        "score_id": f"score-{scored.batch_id}",
+        "created_at": "2026-11-16T12:00:00+00:00",
+        "source": "stricter.yaml",
+        "min_pass_rate": 1.0,
+    }
+    scoring = Scoring(
+        batch_id=scored.batch_id,
+        scenario=scored.scenario,
+        threshold=1.0,
+        confidence=None,
+        runs=len(outcomes),
+        salvo_version="1",
+        **{**known, **settings},
+    )
+    scores = ScoreStore(store)
+    scores.save(scoring)
+    for number, outcome in enumerate(outcomes, 1):
+        verdict = EvalResult(passed=outcome is Outcome.PASSED, name="strict", type="llm_judge")
+        run = result(number, outcome, scored.batch_id, eval_results=[verdict], judge_cost=0.01)
+        scores.save_run(scoring.score_id, RunScore.from_result(run, {}))
+    return scoring

@@ -9,6 +9,7 @@ import type {
   BatchComparison,
   BatchDetail,
   BatchPage,
+  BatchScores,
   Evaluation,
   EvaluationCreate,
   GridDetail,
@@ -147,6 +148,10 @@ export const api = {
     unwrap(client.GET("/api/batches/{batch_id}", { params: { path: { batch_id: id } } })) as Promise<BatchDetail>,
   grid: (id: string) =>
     unwrap(client.GET("/api/batches/{batch_id}/grid", { params: { path: { batch_id: id } } })) as Promise<GridDetail>,
+  scores: (id: string) =>
+    unwrap(
+      client.GET("/api/batches/{batch_id}/scores", { params: { path: { batch_id: id } } }),
+    ) as Promise<BatchScores>,
   batchRuns: (id: string, query: RunsQuery) =>
     unwrap(
       client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(query) } }),

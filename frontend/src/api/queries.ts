@@ -41,6 +41,8 @@ export const queries = {
     queryOptions({ queryKey: ["batches", "one", id], queryFn: () => api.batch(id), staleTime: 0, gcTime: 60_000 }),
   grid: (id: string) =>
     queryOptions({ queryKey: ["batches", "grid", id], queryFn: () => api.grid(id), staleTime: 0, gcTime: 60_000 }),
+  scores: (id: string) =>
+    queryOptions({ queryKey: ["batches", "scores", id], queryFn: () => api.scores(id), staleTime: 0, gcTime: 60_000 }),
   batchRuns: (id: string, query: RunsQuery) =>
     queryOptions({
       queryKey: ["batches", "runs", id, query],

@@ -540,6 +540,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/scores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Scores
+         * @description Return what `salvo score` came to on the runs of a batch: its verdict is not changed by that.
+         */
+        get: operations["listScores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/export": {
         parameters: {
             query?: never;
@@ -978,6 +998,13 @@ export interface components {
              */
             whole?: boolean;
         };
+        /** BatchScores */
+        BatchScores: {
+            /** Scores */
+            scores: components["schemas"]["ScoreDetail"][];
+            /** Older */
+            older: number;
+        };
         /**
          * BatchStats
          * @description The values of `settings` are shown; `fingerprints` only say whether something differs.
@@ -1156,6 +1183,16 @@ export interface components {
             now: components["schemas"]["Result"];
             /** Worse */
             worse: boolean;
+        };
+        /**
+         * ChangedVerdict
+         * @description A run whose verdict differs.
+         */
+        ChangedVerdict: {
+            /** Run Id */
+            run_id: string;
+            before: components["schemas"]["Outcome"];
+            after: components["schemas"]["Outcome"];
         };
         /** CheckLabels */
         CheckLabels: {
@@ -2791,6 +2828,40 @@ export interface components {
             visible: string;
         };
         /**
+         * ScoreDetail
+         * @description The verdicts of one `salvo score` on the runs of a batch.
+         */
+        ScoreDetail: {
+            /** Score Id */
+            score_id: string;
+            /** Created At */
+            created_at: string;
+            /** Source */
+            source: string;
+            verdict: components["schemas"]["BatchVerdict"];
+            /** Why */
+            why: string;
+            /** Completed */
+            completed: number;
+            /** Passed */
+            passed: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            interval: components["schemas"]["Interval"];
+            /** Min Pass Rate */
+            min_pass_rate: number;
+            labels: components["schemas"]["RateLabels"];
+            /** Assertions */
+            assertions: components["schemas"]["AssertionSummary"][];
+            /** Sentence */
+            sentence: string;
+            /** Changed */
+            changed: components["schemas"]["ChangedVerdict"][];
+            judge_cost: components["schemas"]["Cost"];
+            /** Unreadable */
+            unreadable: number;
+        };
+        /**
          * Series
          * @description The batches of one scenario with one model, oldest first.
          */
@@ -4365,6 +4436,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GridDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listScores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchScores"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

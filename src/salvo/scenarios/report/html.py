@@ -17,6 +17,7 @@ from salvo.engine.text.html.templates import print_margins, render_page, render_
 from salvo.scenarios.analysis.comparison_inputs import MOST_READ, sample_runs
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.grid import build_grids
+from salvo.scenarios.analysis.scored_again import ScoredAgain, newest_scorings
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.analysis.truncation import TruncationBudget
 from salvo.scenarios.report import labels
@@ -29,6 +30,8 @@ from salvo.scenarios.store.store import RunStore
 
 MOST_FAILURES = 50
 """Failed runs that are shown in full."""
+MOST_SCORES = 10
+"""Scorings of a batch that are listed."""
 SIGNS: Mapping[str, str] = {
     Outcome.PASSED: "✓",
     Outcome.FAILED: "✗",
@@ -43,6 +46,7 @@ _SHORT = 120
 _EMPTY: tuple[Any, ...] = (None, "", {}, [], ())
 _FUNCTIONS = {
     "labels": labels,
+    "format_time": format_time,
     "percent": percent,
     "exact_percent": exact_percent,
     "pluralize": pluralize,
@@ -66,7 +70,8 @@ def export(store: RunStore, batch_id: str) -> Exported:
     batch, entries = store.load_batch(batch_id), store.load_entries(batch_id)
     summary = summarise(batch, entries)
     runs = list(sample_runs(store, entries))
-    return Exported(render(summary, batch, runs, entries.skipped), summary, entries.skipped)
+    scored = newest_scorings(store, batch, entries, MOST_SCORES)
+    return Exported(render(summary, batch, runs, entries.skipped, *scored), summary, entries.skipped)
 
 
 def first_runs(results: Iterable[AgentRunResult]) -> list[AgentRunResult]:
@@ -80,13 +85,22 @@ def first_runs(results: Iterable[AgentRunResult]) -> list[AgentRunResult]:
     return runs
 
 
-def render(summary: BatchSummary, batch: Batch, runs: Sequence[AgentRunResult], unreadable: int = 0) -> str:
+def render(
+    summary: BatchSummary,
+    batch: Batch,
+    runs: Sequence[AgentRunResult],
+    unreadable: int = 0,
+    scored: Sequence[ScoredAgain] = (),
+    older_scorings: int = 0,
+) -> str:
     """Return the file. `runs` are the failed and passed runs to show and compare, which may be a part of them."""
     return render_page(
         _PACKAGE,
         "batch.html",
         title=f"{summary.verdict.upper()} – {summary.scenario_id} {summary.batch_id}",
         style=_style("Salvo: results of one batch of runs."),
+        scored=scored,
+        older_scorings=older_scorings,
         **_batch_context(summary, batch, runs, TruncationBudget(_BUDGET), unreadable),
     )
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.scored_again import verdict_changes
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import terminal
-from salvo.scenarios.result import Outcome
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.score_store import Scoring
 
@@ -17,17 +17,15 @@ def table(
     scoring: Scoring, summary: BatchSummary, before: Iterable[IndexEntry], after: Iterable[IndexEntry]
 ) -> list[str]:
     """Return the scores as a table, and how many verdicts differ from those of the batch."""
-    passed = {entry.run_id: entry.outcome is Outcome.PASSED for entry in before}
-    verdicts = [(passed[entry.run_id], entry.outcome is Outcome.PASSED) for entry in after if entry.run_id in passed]
-    changes = (
-        f"Scored with {printable(scoring.source)}: of {pluralize(len(verdicts), 'run')} of the batch "
-        f"{scoring.batch_id}, {verdicts.count((False, True))} pass that did not, and "
-        f"{verdicts.count((True, False))} no longer pass."
+    changes = verdict_changes(before, after)
+    sentence = (
+        f"Scored with {printable(scoring.source)}: of {pluralize(changes.compared, 'run')} of the batch "
+        f"{scoring.batch_id}, {changes}."
     )
     return [
         *terminal.batch_table(summary, colour=True, scoring=True),
         "",
-        changes,
+        sentence,
         "The agent did not run again: latency, and cost without the judges, are those of the batch.",
     ]
 

@@ -18,8 +18,16 @@ from salvo.engine.text.formatting import NamedValue
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs, suite_summaries
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.grid import Grid, build_grids
+from salvo.scenarios.analysis.scored_again import ChangedVerdict, ScoredAgain, newest_scorings
 from salvo.scenarios.analysis.scored_sides import ScoredSides
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
+from salvo.scenarios.analysis.summary import (
+    AssertionSummary,
+    BatchSummary,
+    BatchVerdict,
+    Cost,
+    FailureGroup,
+    failure_groups,
+)
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.grid import grid_rate_labels, headline, standing
@@ -42,6 +50,8 @@ MAX_RUNS_IN_SERIES = 20_000
 MAX_CELLS = 500
 MAX_LISTED = 50
 """Failures of a batch, and runs of a group, in a response. /runs has all runs."""
+
+MAX_SCORES = 10
 
 ScenarioQuery = Annotated[str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this scenario.")]
 Limit = Annotated[int, Query(ge=1, le=200)]
@@ -311,6 +321,64 @@ def grid(batch_id: str, services: ServicesDep) -> GridDetail:
         cell_labels=list(map(grid_rate_labels, shown.cells)),
         hidden_cells=len(made.cells) - len(shown.cells),
         skipped=skipped,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDetail:
+    """The verdicts of one `salvo score` on the runs of a batch."""
+
+    score_id: str
+    created_at: str
+    source: str
+    """The scenario file whose assertions were used."""
+    verdict: BatchVerdict
+    why: str
+    """The reason for the verdict, as in the terminal."""
+    completed: int
+    passed: int
+    pass_rate: float | None
+    interval: Interval
+    min_pass_rate: float
+    labels: RateLabels
+    """As in the terminal."""
+    assertions: list[AssertionSummary]
+    sentence: str
+    """How many verdicts differ from those of the batch."""
+    changed: list[ChangedVerdict]
+    """The runs whose verdict differs; at most 50."""
+    judge_cost: Cost
+    unreadable: int
+    """Scores that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchScores:
+    scores: list[ScoreDetail]
+    """The newest 10, newest first."""
+    older: int
+    """Scorings that are not listed."""
+
+
+@router.get("/{batch_id}/scores", operation_id="listScores")
+def scores(batch_id: str, services: ServicesDep) -> BatchScores:
+    """Return what `salvo score` came to on the runs of a batch: its verdict is not changed by that."""
+    cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
+    newest, older = newest_scorings(services.catalog.store, cached.batch, cached.entries, MAX_SCORES)
+    return BatchScores(list(map(_score_detail, newest)), older)
+
+
+def _score_detail(scored: ScoredAgain) -> ScoreDetail:
+    summary = scored.summary
+    return copy_fields(
+        ScoreDetail,
+        summary,
+        score_id=scored.scoring.score_id,
+        why=why(summary),
+        labels=rate_labels(summary),
+        sentence=scored.sentence,
+        changed=scored.changes.changed[:MAX_LISTED],
+        unreadable=scored.unreadable,
     )
 
 

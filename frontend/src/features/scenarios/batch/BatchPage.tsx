@@ -24,6 +24,7 @@ import { useAnnouncement, useLiveBatches } from "../useLiveBatches";
 import { AssertionTable } from "./AssertionTable";
 import { Errors, Failures, SkippedRuns } from "./Reasons";
 import { RunTable } from "./RunTable";
+import { Scores } from "./Scores";
 
 export function BatchPage() {
   const { id = "" } = useParams();
@@ -75,6 +76,7 @@ function BatchView({ detail }: { detail: BatchDetail }) {
           <SkippedRuns detail={detail} />
         </Section>
       ) : null}
+      <Scores batchId={batch.batch_id} />
       <Section title="Runs" id="runs">
         <RunTable
           causes={detail.cause_labels}
