@@ -28,6 +28,7 @@ SalvoError
 ├── McpError                   an MCP server ended, did not answer in time, or broke the protocol
 │   └── McpAnswerError             the server answered a request with an error
 ├── SimulatorError             the user of a conversation gave no message that can be used
+├── WorkerLostError            a worker process ended, and the runs that it was making with it
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
 │   ├── AlreadyStoredError         the store has this run or recording already
 │   └── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
@@ -231,6 +232,10 @@ class McpAnswerError(McpError):
 
 class SimulatorError(SalvoError):
     """The user of a conversation gave no message that can be used. The agent under test is not at fault."""
+
+
+class WorkerLostError(SalvoError):
+    """A worker process ended, and the runs that it was making with it."""
 
 
 class StoreError(SalvoError):

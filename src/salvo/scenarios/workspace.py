@@ -29,6 +29,7 @@ from salvo.scenarios.result import COMMAND, CUSTOM, OWN_ADAPTERS, PROVIDER_ADAPT
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
+from salvo.scenarios.run.executors.base import OpenWorkers
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
@@ -326,7 +327,10 @@ class Workspace:
         The scenarios are read from their files, because the stored ones are redacted, and because a stored batch does
         not choose code: an adapter that its command named instead of the file's must be named again.
         """
-        files = [self._file_to_resume(batch, adapter) for batch in batches]
+        return self.prepare_batches(batches, [self._file_to_resume(batch, adapter) for batch in batches])
+
+    def prepare_batches(self, batches: Sequence[Batch], files: Sequence[Path]) -> list[PreparedScenario]:
+        """Prepare batches that were planned by another process, from these files. Raise UsageError as above."""
         by_file: dict[tuple[Path, str], dict[str, Scenario]] = {}
         scenarios = []
         for file, batch in zip(files, batches, strict=True):
@@ -479,6 +483,7 @@ class Workspace:
         listener: RunListener | None = None,
         *,
         use_cache: bool = False,
+        open_workers: OpenWorkers | None = None,
     ) -> Runner:
         return Runner(
             endpoints=self.all_endpoints(),
@@ -491,4 +496,5 @@ class Workspace:
             call_limits=self._call_limits(),
             price_book=self.price_book(),
             use_cache=use_cache,
+            open_workers=open_workers,
         )

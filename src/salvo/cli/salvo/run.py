@@ -71,6 +71,12 @@ DEFAULT_BASELINE = "-"
 @click.option("--co", "--collect-only", "collect_only", is_flag=True, help="Only list the scenarios; run nothing.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Make the runs in N processes on this machine, for agents that burn CPU. -j is for all of them together.",
+)
 @call_limit_options("the timeout, at most 120")
 @click.option(
     "--cache",

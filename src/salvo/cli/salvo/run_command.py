@@ -36,6 +36,7 @@ from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.executors.base import OpenWorkers
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.shards import Shard
@@ -73,6 +74,7 @@ def run(
     collect_only: bool,
     exitfirst: bool,
     concurrency: int,
+    processes: int | None,
     call_timeout: float | None,
     connect_timeout: float | None,
     read_timeout: float | None,
@@ -177,7 +179,25 @@ def run(
         show(store, work, summaries, compared, output, part)
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
-    raise SystemExit(finish(execute(workspace, work, settings.recording, limits, finish, use_cache=settings.cache)))
+    limits, open_workers = _choose_workers(workspace, work, settings, limits, processes)
+    outcome = execute(
+        workspace, work, settings.recording, limits, finish, use_cache=settings.cache, open_workers=open_workers
+    )
+    raise SystemExit(finish(outcome))
+
+
+def _choose_workers(
+    workspace: Workspace,
+    work: list[ScenarioRuns],
+    settings: RunSettings,
+    limits: RunLimits,
+    processes: int | None,
+) -> tuple[RunLimits, OpenWorkers | None]:
+    if processes is None:
+        return limits, None
+    from salvo.cli.salvo.run_workers import choose_workers  # most commands make their runs themselves
+
+    return choose_workers(workspace, work, settings, limits, processes)
 
 
 def _plan_new(
@@ -205,6 +225,7 @@ def execute(
     finish: Callable[[RunnerResult], ExitCode],
     *,
     use_cache: bool = False,
+    open_workers: OpenWorkers | None = None,
 ) -> RunnerResult:
     """Make the planned runs, with a progress line. `salvo compare --run` calls this, too.
 
@@ -215,7 +236,7 @@ def execute(
     scenarios = [item.prepared.scenario for item in work if item.prepared is not None]
     for line in filter(None, (*destination_lines(workspace, scenarios), store_notice(workspace.store()))):
         progress.line.print(line)
-    runner = workspace.runner(limits, recording, progress, use_cache=use_cache)
+    runner = workspace.runner(limits, recording, progress, use_cache=use_cache, open_workers=open_workers)
 
     def end_lost_runs(blocker: event_loop.Responsible, seconds: float, where: str) -> ExitCode:
         outcome = runner.end_lost_runs(work, blocker, where)
@@ -282,6 +303,9 @@ class _Progress(RunListener):
             f"{', '.join(changes)}."
         )
 
+    def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
+        self.line.print(lost_worker_notice(reason, run_ids))
+
     def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
         self._count_if_not_replayable(result)
         self._done += 1
@@ -328,6 +352,17 @@ def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[st
 
     for batch in needed:
         yield from filter(None, (too_few_runs(batch), repeated_seeds(store, batch)))
+
+
+def lost_worker_notice(reason: str, run_ids: Sequence[str]) -> str:
+    """Say which runs were under way when a worker ended: their calls may be paid for twice."""
+    if not run_ids:
+        return f"A worker ended: {reason}. It was making no run."
+    runs = pluralize(len(run_ids), "run")
+    return (
+        f"A worker ended: {reason}. It was making {runs}, which are made again if they are not stored; "
+        f"calls that they had made may be paid for twice: {', '.join(run_ids)}"
+    )
 
 
 def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:

@@ -166,6 +166,16 @@ class _Running:
                 self.process.terminate()
 
 
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that was started with a session of its own, and everything in its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
 def _start(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - the command is in the user's own scenario

@@ -45,8 +45,9 @@ from salvo.scenarios.result import (
 )
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
-from salvo.scenarios.run.environment import CallTarget, PreparedScenario, RunEnvironment, Session, live_environment
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.permanent_faults import PermanentFault, permanent_faults
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.store.recording import (
@@ -81,8 +82,10 @@ class FinishedRun(NamedTuple):
     result: AgentRunResult
     recording: dict[str, bytes] | None
     """The files of the recording, if there is one."""
-    faults: list[tuple[ProviderError, CallTarget | None]]
-    """What providers did wrong, each with the judge that was called, or None for the agent's model."""
+    faults: list[PermanentFault]
+    """What providers did wrong, if every further run would meet it."""
+    is_stored: bool = False
+    """Whether the run is in the store already: its worker was lost after it had stored it."""
 
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
@@ -93,12 +96,13 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
     await judge(result, environment, session.registry)
     redact_verdicts(result, redactor)
+    faults = permanent_faults(prepared, environment.faults)
     if environment.cache is not None:
         result.from_cache = environment.cache.hits > 0
         environment.cache.keep(partial(_is_good_lane, result))
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
-        return FinishedRun(result, None, environment.faults)
+        return FinishedRun(result, None, faults)
     hashes_only = session.recording.hashes_only
     result.recorded = True
     result.replayable, result.replay_note = _replayability(environment, environment.recorder, hashes_only=hashes_only)
@@ -117,7 +121,7 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         mcp_servers=dict(environment.listings),
     )
     files = (recording.without_content() if hashes_only else recording).to_files(redactor)
-    return FinishedRun(result, files, environment.faults)
+    return FinishedRun(result, files, faults)
 
 
 def _is_good_lane(result: AgentRunResult, lane: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from salvo.engine.chat import catalog
 from salvo.engine.wire.addresses import is_web_address
@@ -39,17 +40,34 @@ def check_endpoints(
             raise UsageError(f"There is no API key for {name}.", hint=f"Set {endpoint.key_variable}. {_NOTHING_SPENT}")
 
 
+class PermanentFault(NamedTuple):
+    """A fault of a call, as plain data: it may come from another process."""
+
+    target: str
+    """The address that was called, or the model there."""
+    message: str
+
+
+def permanent_faults(
+    prepared: PreparedScenario, faults: Iterable[tuple[ProviderError, CallTarget | None]]
+) -> list[PermanentFault]:
+    """Return those faults of a run that stay, each with the judge that was called, or None for the agent's model."""
+    return [
+        PermanentFault(_key(judge or _agent_target(prepared), fault), fault.message)
+        for fault, judge in faults
+        if fault.is_permanent
+    ]
+
+
 class PermanentFaults:
     """The permanent faults so far. Scenarios that call the same address, or the same model there, share them."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
 
-    def record(self, prepared: PreparedScenario, faults: Iterable[tuple[ProviderError, CallTarget | None]]) -> None:
-        """Record the faults of a run, each with the judge that was called, or None for the agent's model."""
-        for fault, judge in faults:
-            if fault.is_permanent:
-                self._reasons.setdefault(_key(judge or _agent_target(prepared), fault), fault.message)
+    def record(self, faults: Iterable[PermanentFault]) -> None:
+        for fault in faults:
+            self._reasons.setdefault(fault.target, fault.message)
 
     def reason(self, prepared: PreparedScenario) -> str | None:
         """Return why another run of the scenario would fail, if it would."""

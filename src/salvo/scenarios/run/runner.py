@@ -1,9 +1,9 @@
 """The runner: runs the scenarios of one command through one pool, and stores each run when it finishes.
 
-Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios share one pool and one wire
+Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios share one pool and one executor
   _run_scenario(runs)       the pending runs of one scenario, then further rounds while its verdict is open
     _run_numbers(numbers)   as many at once as the pool and the scenario allow
-      run_once(…)           one run, as data (attempt.py); it does not touch the store
+      Executor.map(…)       one run, as data, here or in a worker (executors/); it does not touch the store
       _save(…)              the recording, then the run
 """
 
@@ -24,12 +24,15 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, Wire
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
-from salvo.errors import StoreError
+from salvo.errors import StoreError, WorkerLostError
 from salvo.scenarios.analysis.confidence_gate import independent_tally, required_confidence, settled_verdict
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
-from salvo.scenarios.run.attempt import abandoned_run, run_once
+from salvo.scenarios.run.attempt import abandoned_run
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import CacheSource, PreparedScenario, Session
+from salvo.scenarios.run.executors.base import Driver, Executor, Lease, OnListed, OpenWorkers
+from salvo.scenarios.run.executors.in_process import InProcess
+from salvo.scenarios.run.journal import Spend
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.reply_cache import open_cache
@@ -111,6 +114,9 @@ class RunListener:
     def relisted(self, batch: Batch, server: str, earlier: str, changes: Sequence[str]) -> None:
         """An MCP server lists other tools than in the earlier batch of the scenario."""
 
+    def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
+        """A worker ended while it was making these runs. They are made again: what they had spent is lost."""
+
     def finished(self, prepared: PreparedScenario, result: AgentRunResult) -> None: ...
 
 
@@ -145,6 +151,8 @@ class Runner:
     """For calls that are not an agent's, such as those of judges."""
     price_book: PriceBook = field(default_factory=PriceBook)
     use_cache: bool = False
+    open_workers: OpenWorkers | None = None
+    """Opens workers that make the runs; None: this process makes them."""
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
     _session: Session | None = field(init=False, default=None)
@@ -163,6 +171,33 @@ class Runner:
             return await self._run_all(work)
 
     async def _run_all(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
+        async with AsyncExitStack() as stack:
+            executor = await stack.enter_async_context(self._open_executor(work))
+            jobs = [self._run_scenario(runs, runs.prepared, executor) for runs in work if runs.prepared]
+            with cancel_on_interrupt(self._pool, INTERRUPTED):
+                await gather(jobs)
+        return RunnerResult(self._pool.is_cancelled)
+
+    @asynccontextmanager
+    async def _open_executor(self, work: Sequence[ScenarioRuns]) -> AsyncIterator[Executor]:
+        """Open the place where runs are made: this process, or workers."""
+        scenarios = {runs.batch.batch_id: runs.prepared for runs in work if runs.prepared}
+        spend = self._pool.budget.spend
+        if self.open_workers is not None:
+            batches = [prepared.batch for prepared in scenarios.values()]
+            driver = Driver(batches, self.listener, spend, self._save_listing, self._stored_run)
+            async with self.open_workers(driver) as workers:
+                yield workers
+            return
+        async with self.open_session(scenarios.values(), spend, self._save_listing) as session:
+            self._session = session
+            yield InProcess(session, scenarios)
+
+    @asynccontextmanager
+    async def open_session(
+        self, scenarios: Iterable[PreparedScenario], spend: Spend, on_listed: OnListed
+    ) -> AsyncIterator[Session]:
+        """Open what the runs of a process share. A worker calls this, too."""
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
         from salvo.engine.wire.http import HttpWire
 
@@ -178,17 +213,13 @@ class Runner:
                 self.clock,
                 self.recording,
                 self.listener.waiting,
-                self._pool.budget.spend,
+                spend,
                 self.price_book,
                 self._cache(),
-                await self._start_servers(work, wire, stack),
+                await self._start_servers(scenarios, wire, on_listed, stack),
             )
-            self._session = session
-            jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
-            with cancel_on_interrupt(self._pool, INTERRUPTED):
-                async with self._showing_life(session):
-                    await gather(jobs)
-        return RunnerResult(self._pool.is_cancelled)
+            async with self._showing_life(session):
+                yield session
 
     def end_lost_runs(self, work: Sequence[ScenarioRuns], blocker: Responsible, where: str) -> RunnerResult:
         """Save the run that blocks the event loop for good as timed out; the others that are missing were interrupted.
@@ -225,27 +256,27 @@ class Runner:
         replies.prepare()
         return CacheSource(replies, self.endpoints)
 
-    async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, session: Session) -> None:
-        await self._run_numbers(runs, prepared, runs.pending, session)
+    async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, executor: Executor) -> None:
+        await self._run_numbers(runs, prepared, runs.pending, executor)
         completed_before = None
         while not runs.skipped and is_unsettled(runs.batch, runs.entries):
             completed = sum(entry.outcome in (Outcome.PASSED, Outcome.FAILED) for entry in runs.entries)
             if completed == completed_before:
                 break  # no run of the last round could be judged: something is broken, and more runs would only cost
             completed_before = completed
-            await self._run_numbers(runs, prepared, self._next_round(runs.batch, prepared), session)
+            await self._run_numbers(runs, prepared, self._next_round(runs.batch, prepared), executor)
 
     async def _start_servers(
-        self, work: Sequence[ScenarioRuns], wire: Wire, stack: AsyncExitStack
+        self, scenarios: Iterable[PreparedScenario], wire: Wire, on_listed: OnListed, stack: AsyncExitStack
     ) -> McpServers | None:
         """Return what starts the MCP servers of the scenarios and ends them with the stack; None if there are none."""
-        if not any(runs.prepared and runs.prepared.servers for runs in work):
+        if not any(prepared.servers for prepared in scenarios):
             return None
         from salvo.scenarios.run.tools.mcp_tools import McpServers  # most commands need none of it
 
-        return await stack.enter_async_context(McpServers(wire, self.clock, self._save_listing))
+        return await stack.enter_async_context(McpServers(wire, self.clock, on_listed))
 
-    def _save_listing(self, batch: Batch, name: str) -> None:
+    async def _save_listing(self, batch: Batch, name: str) -> None:
         """Save what a server lists, and report how that differs from the scenario's batch before."""
         from salvo.scenarios.run.tools.mcp_tools import listing_changes  # as above
 
@@ -262,6 +293,9 @@ class Runner:
                     self.listener.relisted(batch, name, before.batch_id, changes)
                 return
 
+    def _stored_run(self, run_id: str) -> AgentRunResult | None:
+        return self.store.load_run(run_id) if self.store.has_run(run_id) else None
+
     def _next_round(self, batch: Batch, prepared: PreparedScenario) -> list[int]:
         """Return the numbers of the next round's runs. They are saved in the batch first, so that it can be resumed."""
         first = batch.runs + 1
@@ -274,19 +308,21 @@ class Runner:
         return numbers
 
     async def _run_numbers(
-        self, runs: ScenarioRuns, prepared: PreparedScenario, numbers: Sequence[int], session: Session
+        self, runs: ScenarioRuns, prepared: PreparedScenario, numbers: Sequence[int], executor: Executor
     ) -> None:
         """Run these numbers with a fixed number of workers: a task for each run would take too much memory."""
         remaining = iter(numbers)
 
         async def worker() -> None:
             for number in remaining:
-                await self._run_number(runs, prepared, number, session)
+                await self._run_number(runs, prepared, number, executor)
 
         at_once = min(prepared.scenario.concurrency or self._pool.limit, len(numbers))
         await gather(worker() for _ in range(at_once))
 
-    async def _run_number(self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, session: Session) -> None:
+    async def _run_number(
+        self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, executor: Executor
+    ) -> None:
         async def job() -> AgentRunResult | SkippedRun:
             if (reason := self._faults.reason(prepared)) is not None:
                 return SkippedRun(Outcome.NOT_RUN, Cause.PROVIDER, reason)
@@ -294,12 +330,16 @@ class Runner:
                 self._pool.stop(_LEASE_LOST)
                 return SkippedRun(Outcome.NOT_RUN, Cause.STORE, _LEASE_LOST)
             self.listener.started(prepared, number)
-            finished = await run_once(prepared, number, session)
-            await self._save(finished.result, finished.recording)
-            self._faults.record(prepared, finished.faults)
+            [finished] = [run async for run in executor.map([Lease(prepared.batch.batch_id, (number,))])]
+            if not finished.is_stored:
+                await self._save(finished.result, finished.recording)
+            self._faults.record(finished.faults)
             return finished.result
 
-        result = await self._pool.run(job)
+        try:
+            result = await self._pool.run(job)
+        except WorkerLostError as error:
+            result = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
         if isinstance(result, PoolStopped):
             outcome = Outcome.INTERRUPTED if result.started else Outcome.NOT_RUN
             result = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -57,11 +57,12 @@ class OpenServers:
 class McpServers:
     """The MCP servers of all runs of a process. Those with the scope `batch` are started once and ended at the end."""
 
-    def __init__(self, wire: Wire, clock: Clock, on_listed: Callable[[Batch, str], None] | None = None) -> None:
+    def __init__(self, wire: Wire, clock: Clock, on_listed: Callable[[Batch, str], Awaitable[None]]) -> None:
         self._wire = wire
         self._clock = clock
         self._on_listed = on_listed
         self._shared: dict[tuple[str, str], asyncio.Future[McpClient]] = {}
+        self._first_lists: dict[tuple[str, str], asyncio.Future[None]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -87,7 +88,7 @@ class McpServers:
         names_by_tool: dict[str, str] = {}
         opened = OpenServers()
         for server, client, listing in zip(servers, clients, listings, strict=True):
-            self._remember(batch, server.name, listing)
+            await self._remember(batch, server.name, listing)
             chosen = _chosen(server, listing)
             opened.listings[server.name], opened.clients[server.name] = replace(listing, tools=chosen), client
             for tool in chosen:
@@ -114,15 +115,16 @@ class McpServers:
         # A run that is cancelled must not cancel the server of the others.
         return await asyncio.shield(self._shared[key])
 
-    def _remember(self, batch: Batch, name: str, listing: ServerListing) -> None:
+    async def _remember(self, batch: Batch, name: str, listing: ServerListing) -> None:
         """Keep the first list of a batch, and compare every later one with it."""
-        if name in batch.mcp_servers:
-            _compare(name, batch.mcp_servers[name], listing)
-            return
-        tools = {tool["name"]: stable_key(tool) for tool in listing.tools}
-        batch.mcp_servers[name] = ListedServer(listing.name, listing.version, listing.protocol, tools)
-        if self._on_listed is not None:
-            self._on_listed(batch, name)
+        if name not in batch.mcp_servers:
+            tools = {tool["name"]: stable_key(tool) for tool in listing.tools}
+            batch.mcp_servers[name] = ListedServer(listing.name, listing.version, listing.protocol, tools)
+            self._first_lists[batch.batch_id, name] = asyncio.ensure_future(self._on_listed(batch, name))
+        # Another process may have been first. Then the list of the batch is another one afterwards.
+        if (reported := self._first_lists.get((batch.batch_id, name))) is not None:
+            await asyncio.shield(reported)
+        _compare(name, batch.mcp_servers[name], listing)
 
     def _tool(self, server: PreparedServer, client: McpClient, tool: Mapping[str, Any], *, is_checked: bool) -> Tool:
         definition = ToolDefinition(tool["name"], str(tool.get("description") or ""), tool["inputSchema"])

@@ -1,0 +1,60 @@
+"""The seam between the runner, which decides what is run, and the place where runs are made. It has one method.
+
+    InProcess             in_process.py      this process, the default
+    WorkerExecutor        worker_pool.py     worker processes, reached through a WorkerLink each:
+      ProcessLink         processes.py         on this machine (`--processes`)
+      RayLink             ray_cluster.py       on a cluster of Ray (`--on`)
+        Worker            worker.py            what runs in a worker; messages.py is what crosses
+
+Plain data crosses: a lease there, a finished run back. A worker builds its own session from the project's files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.run.attempt import FinishedRun
+from salvo.scenarios.run.journal import Spend
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.runner import RunListener
+
+MOST_RUNS_IN_LEASE = 50
+OnListed: TypeAlias = Callable[[Batch, str], Awaitable[None]]
+"""Called when the first run of a batch has listed the tools of an MCP server, which the batch has by this name."""
+
+
+class Lease(NamedTuple):
+    """Runs of one batch that an executor is to make."""
+
+    batch_id: str
+    numbers: tuple[int, ...]
+
+
+class Executor(Protocol):
+    def map(self, leases: Iterable[Lease]) -> AsyncIterator[FinishedRun]:
+        """Make the runs of these leases and yield each when it finishes. Nothing is stored.
+
+        The caller decides how many are made at once, by what it leases. Raises WorkerLostError for a run whose workers
+        ended again and again.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """What workers tell the process that leases them runs, and what it knows."""
+
+    batches: Sequence[Batch]
+    listener: RunListener
+    spend: Spend
+    on_listed: OnListed
+    stored_run: Callable[[str], AgentRunResult | None]
+    """Returns a run that is stored already, wherever it was made."""
+
+
+OpenWorkers: TypeAlias = Callable[[Driver], AbstractAsyncContextManager[Executor]]

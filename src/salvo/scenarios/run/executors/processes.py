@@ -1,0 +1,133 @@
+"""Workers that are processes on this machine, for agents that burn CPU (`--processes`).
+
+A worker gets its messages on standard input and writes its own to standard output. It ends when its input does, and is
+killed with everything that it started if this process is killed (`subprocesses.guard`). It has a session of its own, so
+that Ctrl-C reaches this process alone, which then ends its workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+
+from salvo.engine.runtime.subprocesses import guard, kill_group
+from salvo.engine.runtime.threads import in_thread
+from salvo.engine.sandbox.frames import read_frame
+from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
+from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain
+from salvo.scenarios.run.executors.worker_pool import open_workers
+
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); from salvo.scenarios.run.executors.worker_process import main; main()"
+)
+"""The folder of this package is added, if it is not installed. -P: the current folder is not."""
+_PACKAGE_FOLDER = Path(__file__).parents[4]
+_GRACE = 5.0
+"""Seconds in which a worker that was asked to end may end what it started."""
+
+
+def in_processes(count: int, setup: WorkerSetup) -> OpenWorkers:
+    """Return what opens so many worker processes."""
+
+    def opened(driver: Driver) -> AbstractAsyncContextManager[Executor]:
+        return open_workers(driver, setup, ProcessLink, count)
+
+    return opened
+
+
+class ProcessLink:
+    """A WorkerLink to a process. Threads read and write its pipes."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
+        self._incoming: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._has_ended = False
+
+    async def start(self, setup: WorkerSetup) -> None:
+        self._process = process = _start_process(Path(setup.root) / setup.cwd)
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, args=(process, loop), name="salvo-worker-reader", daemon=True).start()
+        threading.Thread(target=self._write, args=(process,), name="salvo-worker-writer", daemon=True).start()
+        self.send([Message("setup", plain(setup))])
+
+    def send(self, messages: Sequence[Message]) -> None:
+        self._outgoing.put(pack(messages))
+
+    async def receive(self) -> Sequence[Message]:
+        message = None if self._has_ended else await self._incoming.get()
+        if message is None:
+            self._has_ended = True
+            return []
+        messages = [message]
+        while not self._incoming.empty():
+            message = self._incoming.get_nowait()
+            if message is None:
+                self._has_ended = True
+                break
+            messages.append(message)
+        return messages
+
+    async def close(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        self.send([Message("end")])
+        self._outgoing.put(None)
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                await in_thread(process.wait, _GRACE)
+        finally:
+            kill_group(process)
+            guard.remove(process.pid)
+
+    def describe_end(self) -> str:
+        if self._process is None:
+            return "it was not started"
+        try:
+            status = self._process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            return f"process {self._process.pid} closed its connection"
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"process {self._process.pid} {how}"
+
+    def _read(self, process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
+        """Read messages until the worker ends. Run in a thread."""
+        if process.stdout is None:
+            raise RuntimeError("the process was started without a pipe")
+        with suppress(RuntimeError):  # the loop has ended, so nobody waits any more
+            with suppress(EOFError, OSError, ValueError):
+                while True:
+                    (kind, fields), content = read_frame(process.stdout)
+                    loop.call_soon_threadsafe(self._incoming.put_nowait, Message(kind, fields, content))
+            process.stdout.close()
+            loop.call_soon_threadsafe(self._incoming.put_nowait, None)
+
+    def _write(self, process: subprocess.Popen[bytes]) -> None:
+        """Write messages until there are no more. Run in a thread, because a worker that is busy reads nothing."""
+        if process.stdin is None:
+            raise RuntimeError("the process was started without a pipe")
+        with suppress(OSError):
+            while (content := self._outgoing.get()) is not None:
+                process.stdin.write(content)
+                process.stdin.flush()
+        with suppress(OSError):
+            process.stdin.close()
+
+
+def _start_process(folder: Path) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-P", "-c", _START, str(_PACKAGE_FOLDER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=folder,
+        start_new_session=True,
+    )
+    guard.add(process.pid)
+    return process

@@ -1,0 +1,39 @@
+"""What workers get to know of a command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from salvo import __version__
+from salvo.scenarios.plan import RunSettings
+from salvo.scenarios.run.executors.messages import WorkerSetup
+from salvo.scenarios.run.runner import ScenarioRuns
+from salvo.scenarios.workspace import Workspace
+
+
+def worker_setup(
+    workspace: Workspace, work: Iterable[ScenarioRuns], settings: RunSettings, *, is_copied: bool
+) -> WorkerSetup:
+    """Return the setup of workers that read the project here, or that get a copy of its folder."""
+    project = workspace.project
+    return WorkerSetup(
+        salvo_version=__version__,
+        root="" if is_copied else str(project.root),
+        cwd=os.path.relpath(project.cwd, project.root),
+        batches=[runs.batch for runs in work if runs.prepared is not None],
+        patterns=workspace.patterns,
+        allow_env=tuple(sorted(workspace.allow_env)),
+        call_limits=workspace.call_limits,
+        price_file=_relative(workspace.price_file, project.root),
+        recording=settings.recording,
+        use_cache=settings.cache,
+    )
+
+
+def _relative(file: Path | None, root: Path) -> str | None:
+    if file is None:
+        return None
+    resolved = file.resolve()
+    return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else str(resolved)
