@@ -4,7 +4,8 @@ SalvoError
 ├── UsageError                 a wrong option or argument, or a name that does not exist
 │   ├── NothingFoundError          there is nothing to work on, such as no scenario in a folder
 │   ├── UnknownIdError             no stored run or batch has an id that begins like this
-│   └── AmbiguousIdError           several stored ids begin like this
+│   ├── AmbiguousIdError           several stored ids begin like this
+│   └── TokenUsedError             an evaluation was started with this client token before
 ├── InputError                 a file or a value is not valid
 │   ├── NotUtf8Error               a text file that is not UTF-8, but may be Windows-1252
 │   ├── ScenarioFileError          a scenario file or a tool file, with the place of each problem
@@ -31,7 +32,8 @@ SalvoError
 ├── WorkerLostError            a worker process ended, and the runs that it was making with it
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
 │   ├── AlreadyStoredError         the store has this run or recording already
-│   └── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
+│   ├── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
+│   └── LeaseLostError             another process runs the evaluation now, so this one must not write
 └── TapeError                  a recording cannot be used
     ├── TapeCorruptError           not a tape, or a damaged tape
     ├── TapeMissError              nothing was recorded for this request
@@ -58,6 +60,14 @@ class SalvoError(Exception):
 
 class UsageError(SalvoError):
     """A wrong option or argument, or a name that does not exist."""
+
+
+class TokenUsedError(UsageError):
+    """An evaluation was started with this client token before."""
+
+    def __init__(self, evaluation_id: str) -> None:
+        super().__init__(f"The evaluation {evaluation_id} was started with this token before.")
+        self.evaluation_id = evaluation_id
 
 
 class UnknownIdError(UsageError):
@@ -244,6 +254,10 @@ class StoreError(SalvoError):
 
 class AlreadyStoredError(StoreError):
     """The store has this run or recording already. What is there was not changed."""
+
+
+class LeaseLostError(StoreError):
+    """Another process runs the evaluation now, so this one must not write."""
 
 
 class DamagedEvaluationError(StoreError):

@@ -30,7 +30,7 @@ def begin_evaluation(
         "runs": 3,
         "subject": "default",
     }
-    options = {name: changes.pop(name) for name in ("settings", "in_full", "group") if name in changes}
+    options = {name: changes.pop(name) for name in ("settings", "in_full", "group", "submission") if name in changes}
     store.begin(EvaluationRequest(**{**fields, **changes}), **options)
     return name
 

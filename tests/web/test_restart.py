@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.support.provider import Fault, LoopbackProvider
 from tests.support.web import GPT, KEY, Judging, client, folder_content, server_process
@@ -34,13 +35,48 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
                 ended = await api.events(evaluation)
                 assert [each.id for each in ended] == ["1", "2", "3", "4", "5", None]
                 assert ended[-1].event == "interrupted"
-                assert (await api.get(f"/api/evaluations/{evaluation}"))["base_url"] == provider.openai_url
+                shown = await api.get(f"/api/evaluations/{evaluation}")
+                assert (shown["base_url"], shown["needs_key"]) == (provider.openai_url, True)
+                assert shown["waits_for"] == snapshot(
+                    "The API key of this evaluation was only in the memory of the server that ran it, and that server has stopped. The votes so far are kept. The evaluation continues when the key is entered again."
+                )
                 await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {}, x_api_key=KEY)
                 told = await api.events(evaluation, after="5")
                 assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(6, 13)]
                 assert told[-1].event == "done"
                 assert (await api.get(f"/api/reports/{evaluation}/verify"))["altered"] == 0
     assert len(judging.requests) == asked + 7
+
+
+async def test_killed_in_the_middle_it_goes_on_by_itself_if_no_key_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what waited in the queue."""
+    judging = Judging(at_once=5)
+    with LoopbackProvider(judging) as provider:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.openai_url)
+        options = ("--keys-from-env", "--concurrency", "1")
+        with server_process(tmp_path, *options) as first:
+            async with client(first) as api:
+                running, waiting = [await api.start(evaluator=GPT) for _ in range(2)]
+                assert (await api.get(f"/api/evaluations/{waiting}"))["queue_position"] == 1
+                async for each in api.watch(running):
+                    if each.id == "5":
+                        break
+            first.kill()
+        judging.let_go()
+        asked = len(judging.requests)
+        with server_process(tmp_path, *options) as second:
+            async with client(second) as api:
+                told = await api.events(running, after="5")
+                assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(6, 13)]
+                assert told[-1].event == "done"
+                assert (await api.events(waiting))[-1].event == "done"
+                for evaluation in (running, waiting):
+                    assert (await api.get(f"/api/reports/{evaluation}/verify"))["altered"] == 0
+    assert len(judging.requests) == asked + 7 + 12  # no stored vote was asked for again
+    assert KEY.encode() not in folder_content(tmp_path)
 
 
 async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) -> None:

@@ -1613,6 +1613,8 @@ export interface components {
             resumable: boolean;
             /** Needs Key */
             needs_key: boolean;
+            /** Waits For */
+            waits_for: string | null;
             /** Base Url */
             base_url: string | null;
             problem: components["schemas"]["ErrorDetail"] | null;
@@ -2970,7 +2972,7 @@ export interface components {
          * State
          * @enum {string}
          */
-        State: "running" | "done" | "interrupted" | "cancelled" | "failed";
+        State: "queued" | "running" | "done" | "interrupted" | "cancelled" | "failed";
         /**
          * Status
          * @description The overall status of a report, most severe first.
@@ -3275,7 +3277,7 @@ export interface components {
         /** QueuedEvent */
         QueuedEvent: {
             /** Position */
-            position: number;
+            position: number | null;
         };
         /** StartedEvent */
         StartedEvent: {

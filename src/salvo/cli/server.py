@@ -14,7 +14,9 @@ import click
 
 from salvo.cli.login_file import RedirectFile, load_token
 from salvo.cli.output import echo
+from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
@@ -79,6 +81,28 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
         metavar="NAME[:PORT]",
         help="Another name of the server, such as behind a proxy. Can be repeated.",
     ),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1, 256),
+        default=4,
+        show_default=True,
+        metavar="N",
+        help="Evaluations that this server runs at the same time. The others wait; browsers take turns.",
+    ),
+    click.option(
+        "--queue-length",
+        type=click.IntRange(0, 1_000_000),
+        default=200,
+        show_default=True,
+        metavar="N",
+        help="Evaluations that may wait, on all servers that use the database. Others are refused.",
+    ),
+    click.option(
+        "--keys-from-env",
+        is_flag=True,
+        help="Let everybody who is logged in use the providers' keys of this server's environment. Evaluations with "
+        "them continue by themselves when a server was stopped or killed.",
+    ),
 )
 
 
@@ -127,6 +151,9 @@ def start(
     no_open: bool,
     base_urls: tuple[str, ...],
     hosts: tuple[str, ...],
+    concurrency: int,
+    queue_length: int,
+    keys_from_env: bool,
     home: str = "/",
     store_address: str | None = None,
 ) -> None:
@@ -142,6 +169,9 @@ def start(
         hosts=(*LOOPBACK, *own_hosts, *hosts),
         base_urls=base_urls,
         token=load_token(token_file, os.environ.pop("SALVO_TOKEN", None)),
+        environ=_provider_environment() if keys_from_env else {},
+        max_evaluations=concurrency,
+        max_queued=queue_length,
     )
     access = AccessControl(settings.clock, settings.token)
     with ExitStack() as cleanup:
@@ -175,6 +205,20 @@ def start(
                 serve(app, host, port, ready)
         except KeyboardInterrupt:
             echo("Stopped.", err=True)
+
+
+def _provider_environment() -> dict[str, str]:
+    """Return the providers' keys and addresses in the environment, by their variables. UsageError without a key."""
+    providers = catalog.providers().values()
+    keys = [provider.key_variable for provider in providers if os.environ.get(provider.key_variable)]
+    if not keys:
+        raise UsageError(
+            "--keys-from-env finds no key in the environment.",
+            hint=f"Set {' or '.join(provider.key_variable for provider in providers)}, or leave out the option.",
+        )
+    echo(f"Everybody who is logged in can use {pluralize(len(keys), 'key')}: {' and '.join(keys)}.", err=True)
+    addresses = [provider.base_url_variable for provider in providers]
+    return {name: os.environ[name] for name in (*keys, *addresses) if os.environ.get(name)}
 
 
 _SHARED = (

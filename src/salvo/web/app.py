@@ -1,6 +1,6 @@
 """The FastAPI application with its store, jobs and routes, and the server that runs it.
 
-Jobs and API keys exist in this one process only.
+Several servers may share a database. API keys that were typed exist in this one process only.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.scenarios.store.location import open_store
 from salvo.web import events, network
 from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
-from salvo.web.jobs import Jobs
+from salvo.web.jobs.changes import Changes
+from salvo.web.jobs.requirements import fulfilled_by
+from salvo.web.jobs.scheduler import Jobs, SchedulerLimits
 from salvo.web.read_files import ReadFiles
-from salvo.web.request_models import RequestModel
+from salvo.web.request_models import RequestModel, stored_config
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import (
     about,
@@ -93,15 +96,17 @@ def create_app(
                 read_key=read_key,
                 hide_place=True,
             )
-            if not store.is_new:
-                await asyncio.to_thread(store.mark_interrupted)
-            jobs = Jobs(store, settings.max_evaluations)
+            changes = Changes()
+            limits = SchedulerLimits(settings.max_evaluations, settings.max_queued)
+            jobs = Jobs(store, limits, fulfilled_by(settings), partial(stored_config, settings), changes)
             root = settings.project.absolute()
             catalog = BatchCatalog(
                 open_store(Project(root, root, store_address=settings.store_address)), settings.clock
             )
-            app.state.services = Services(settings, store, jobs, catalog, access, ReadFiles(), asyncio.Event())
+            closing = asyncio.Event()
+            app.state.services = Services(settings, store, jobs, catalog, changes, access, ReadFiles(), closing)
             try:
+                await jobs.open()
                 yield
             finally:
                 await jobs.close()

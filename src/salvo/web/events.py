@@ -6,8 +6,8 @@ and the server buffers nothing for it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_args
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
@@ -17,7 +17,7 @@ from starlette.responses import StreamingResponse
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import is_set_within
 from salvo.playbooks.store.records import ErrorDetail
-from salvo.web.jobs import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
+from salvo.web.jobs.job import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
 
 KEEPALIVE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that no proxy closes the connection."""
@@ -25,8 +25,8 @@ KEEPALIVE_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
-    position: int
-    """The position in the queue; the first is 1."""
+    position: int | None
+    """The position in the queue of all servers; the first is 1. None if it waits to be taken over by a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +96,39 @@ def schemas() -> dict[str, Any]:
     return definitions
 
 
-async def job_events(job: Job, after: int) -> AsyncIterator[bytes]:
-    """Yield what a watcher has not seen, until the job ends. `after` is the number of the last vote it has.
+@dataclass(slots=True)
+class Watcher:
+    """What one watcher has been sent."""
 
-    Everything that is new at one moment is sent at once, because with many watchers each write is expensive.
-    """
-    last_sent: dict[str, EventPayload] = {}
-    while True:
-        changed, is_final = job.changed, job.state.is_final
+    after: int
+    """The number of the last vote."""
+    last_sent: dict[str, EventPayload] = field(default_factory=dict)
+
+    def news(self, current: Iterable[tuple[str, EventPayload]]) -> bytes:
+        """Return what the watcher has not been sent. All of it at once: with many watchers each write is expensive."""
         news = []
-        for name, payload in _current_events(job, after):
+        for name, payload in current:
             if isinstance(payload, VoteSummary):
-                after = payload.sequence
-            elif last_sent.get(name) == payload:
+                if payload.sequence <= self.after:
+                    continue
+                self.after = payload.sequence
+            elif self.last_sent.get(name) == payload:
                 continue
-            last_sent[name] = payload
+            self.last_sent[name] = payload
             news.append(event(name, payload))
-        if news:
-            yield b"".join(news)
-        if is_final:
+        return b"".join(news)
+
+
+async def job_events(job: Job, watcher: Watcher) -> AsyncIterator[bytes]:
+    """Yield what the watcher has not been sent, until the job ends or leaves this server."""
+    while True:
+        changed, is_over = job.changed, job.state.is_final or job.finished.is_set()
+        if news := watcher.news(_current_events(job)):
+            yield news
+        if is_over:
             return
         if job.waiting is None:
-            last_sent.pop("waiting", None)
+            watcher.last_sent.pop("waiting", None)
         while not await is_set_within(KEEPALIVE_SECONDS, changed):
             yield KEEPALIVE_COMMENT
 
@@ -127,12 +138,12 @@ def event(name: str, payload: EventPayload) -> bytes:
     return format_sse_event(data_str=json_codec.dumps(payload).decode(), event=name, id=event_id)
 
 
-def _current_events(job: Job, after: int) -> Iterator[tuple[str, EventPayload]]:
+def _current_events(job: Job) -> Iterator[tuple[str, EventPayload]]:
     if job.queue_position is not None:
         yield "queued", QueuedEvent(job.queue_position)
     if job.state is not JobState.QUEUED:
         yield "began", StartedEvent(job.request.evaluator, job.total)
-    yield from (("vote", vote) for vote in list(job.votes) if vote.sequence > after)
+    yield from (("vote", vote) for vote in list(job.votes))
     if job.progress:
         yield "progress", ProgressEvent(job.progress, job.done, job.total)
     if job.waiting is not None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
+from salvo.engine.chat import catalog
 from salvo.errors import InputError, MissingKeyError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
@@ -16,6 +17,7 @@ from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.playbook.validate import read
+from salvo.playbooks.store.records import StoredEvaluation
 from salvo.web.read_files import ReadFiles
 from salvo.web.settings import Settings
 
@@ -129,7 +131,7 @@ class EvaluationResume(RequestModel, json_schema_extra={"examples": [{}]}):
 def evaluator_config(
     evaluator: str, base_url: str | None, key: str | None, settings: Settings, *, timeout: float | None = None
 ) -> EvaluatorConfig:
-    """Return the configuration with the request's key. The server reads no key from its environment."""
+    """Return the configuration with the request's key, or with one that the server lends."""
     if split_evaluator(evaluator)[1] is not None:
         raise UsageError("The name of the evaluator contains an address.", hint="Give the address as the base URL.")
     is_model = evaluator != rules_judge.NAME
@@ -139,12 +141,31 @@ def evaluator_config(
         raise InputError("The API key contains invalid characters.", hint="Copy it again, without spaces or quotes.")
     return EvaluatorConfig(
         evaluator,
-        environ={},
+        environ=settings.environ,
         base_url=settings.allowed_base_url(base_url),
         timeout=timeout,
         key=key if is_model else None,
         clock=settings.clock,
     )
+
+
+def stored_config(settings: Settings, stored: StoredEvaluation) -> EvaluatorConfig:
+    """Return the configuration of an evaluation that any server can run. Its texts go where they went before."""
+    base_url, timeout = stored.settings.get("base_url"), stored.settings.get("timeout")
+    config = evaluator_config(stored.evaluator, base_url, None, settings, timeout=timeout)
+    check_key(config)
+    return config
+
+
+def needs_key(evaluator: str, settings: Settings) -> bool:
+    """Return whether the key of an evaluator must be typed."""
+    if evaluator == rules_judge.NAME:
+        return False
+    try:
+        provider, _ = catalog.find(evaluator)
+    except UsageError:  # a model that another version of Salvo knew
+        return True
+    return not settings.environ.get(provider.key_variable)
 
 
 def check_key(config: EvaluatorConfig) -> None:

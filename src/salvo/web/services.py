@@ -12,10 +12,11 @@ from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.store.batch_catalog import BatchCatalog
-from salvo.web.jobs import Jobs
+from salvo.web.jobs.changes import Changes
+from salvo.web.jobs.scheduler import Jobs
 from salvo.web.read_files import ReadFiles
 from salvo.web.responses import ConflictError
-from salvo.web.sessions import AccessControl
+from salvo.web.sessions import AccessControl, LoginSession
 from salvo.web.settings import Settings
 
 
@@ -26,6 +27,7 @@ class Services:
     jobs: Jobs
     catalog: BatchCatalog
     """The stored runs of scenarios."""
+    changes: Changes
     access: AccessControl
     read_files: ReadFiles
     closing: asyncio.Event
@@ -49,4 +51,11 @@ def _services(request: Request) -> Services:
     return cast("Services", request.app.state.services)
 
 
+def _client(request: Request) -> str:
+    """Return who asks, for the order in which evaluations are run: a browser's session, or the programs."""
+    session: LoginSession | None = request.state.session
+    return "programs" if session is None else f"session {session.id_hash[:16]}"
+
+
+ClientDep = Annotated[str, Depends(_client)]
 ServicesDep = Annotated[Services, Depends(_services)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -42,8 +43,13 @@ class Settings:
     """The only addresses, apart from the providers' own, that texts may be sent to."""
     token: str | None = field(default=None, repr=False)
     """What a program sends as a bearer token; with None, only browsers can log in."""
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The providers' keys that the server lends to everybody who is logged in, and the addresses for them, by their
+    variables."""
     max_evaluations: int = 4
     """Evaluations that run at the same time; the others are queued."""
+    max_queued: int = 200
+    """Evaluations that wait, on all servers that use the database."""
     static: Path = STATIC
     clock: Clock = field(default_factory=SystemClock)
 
@@ -52,7 +58,7 @@ class Settings:
         if base_url is None:
             return None
         for allowed in self.base_urls:
-            if _server(base_url) == _server(allowed):
+            if server_of(base_url) == server_of(allowed):
                 return allowed
         raise UsageError(
             "This server does not send texts to that address.",
@@ -60,6 +66,6 @@ class Settings:
         )
 
 
-def _server(base_url: str) -> str:
+def server_of(base_url: str) -> str:
     """Return a base URL without /v1, which may be given or not."""
     return re.sub(r"(/v1)*/*$", "", base_url)

@@ -58,11 +58,16 @@ def _shape(url: str) -> dict[str, Any]:
                 [{**column, "type": repr(column["type"])} for column in found.get_columns(name)],
                 found.get_pk_constraint(name),
                 found.get_foreign_keys(name),
-                sorted(found.get_indexes(name), key=lambda index: str(index["name"])),
+                sorted(map(_index, found.get_indexes(name)), key=lambda index: str(index["name"])),
                 found.get_unique_constraints(name),
             )
             for name in found.get_table_names()
         }
+
+
+def _index(index: Any) -> dict[str, Any]:
+    """SQLAlchemy returns the condition of a partial index as an object without equality."""
+    return {**index, "dialect_options": {key: str(value) for key, value in index.get("dialect_options", {}).items()}}
 
 
 def test_alembic_is_loaded_only_where_the_revision_differs(url: str) -> None:

@@ -4,38 +4,38 @@ import os
 import platform
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from salvo.playbooks.store import process_owner
-
-NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+from salvo.playbooks.store.process_owner import has_ended, machine, new_owner, this_process
 
 
-def is_gone(said: str, heard_of: datetime = NOW) -> bool:
-    return process_owner.is_gone(said, heard_of.isoformat(), NOW)
+def test_this_process_has_not_ended() -> None:
+    assert not has_ended(new_owner())
 
 
-def test_this_process_is_here() -> None:
-    assert not is_gone(process_owner.this_process())
-    assert not is_gone(process_owner.this_process(), NOW - 2 * process_owner.SILENCE_LIMIT)
+def test_every_owner_has_a_name_of_its_own() -> None:
+    assert len({new_owner() for _ in range(10)}) == 10
 
 
 def test_a_process_that_ended_is_gone() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    assert is_gone(f"{platform.node()}/{ended.pid}/1")
+    assert has_ended(f"{machine()}/{ended.pid}/1/1")
+
+
+def test_a_number_that_was_given_to_another_process_does_not_keep_the_first_alive() -> None:
+    assert has_ended(f"{this_process()}0/1")
 
 
 def test_somebody_elses_process_is_here_though_we_may_not_touch_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: int) -> None:
         raise PermissionError
 
-    said = process_owner.this_process()
+    owner = new_owner()
     monkeypatch.setattr(os, "kill", refuse)
-    assert not is_gone(said)
+    assert not has_ended(owner)
 
 
 def test_where_the_system_does_not_say_when_a_process_began_its_number_must_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,10 +43,16 @@ def test_where_the_system_does_not_say_when_a_process_began_its_number_must_do(m
         raise FileNotFoundError
 
     monkeypatch.setattr(Path, "read_text", missing)
-    assert process_owner.this_process() == f"{platform.node()}/{os.getpid()}/"
-    assert not is_gone(process_owner.this_process())
+    assert this_process() == f"{machine()}/{os.getpid()}/"
+    assert not has_ended(new_owner())
 
 
-def test_a_process_on_another_machine_is_here_as_long_as_it_is_heard_of() -> None:
-    assert not is_gone("another/1/1", NOW - process_owner.SILENCE_LIMIT)
-    assert is_gone("another/1/1", NOW - 2 * process_owner.SILENCE_LIMIT)
+@pytest.mark.parametrize("owner", ["another/1/1/1", f"{platform.node()}+00000000/1/1/1", "not ours", ""])
+def test_of_a_process_elsewhere_nothing_is_known(owner: str) -> None:
+    """Another container of this machine may have the same name, and other processes with the same numbers."""
+    assert not has_ended(owner)
+
+
+@pytest.mark.parametrize("process", ["x", "0", "99999999999"])
+def test_what_cannot_be_the_number_of_a_process_is_none(process: str) -> None:
+    assert has_ended(f"{machine()}/{process}/1/1")

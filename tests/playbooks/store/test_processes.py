@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from salvo.playbooks.audit import audit_log
+from salvo.playbooks.store.queue import AbandonedEvaluations
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
@@ -83,7 +84,7 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
         assert kept == list(range(1, len(kept) + 1))
         assert told[-1] <= len(kept) <= told[-1] + 1
         assert [row.state for row in store.history().rows] == [State.INTERRUPTED]
-        assert store.mark_interrupted() == [name]
+        assert store.queue.release_abandoned().interrupted == (name,)
         assert store.load(name).state is State.INTERRUPTED
         store.resume(name)
         assert store.save_votes(name, [a_vote("certainty_language")]) == [len(kept) + 1]
@@ -103,5 +104,5 @@ def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: Evaluati
 def test_what_this_process_runs_is_not_taken_for_left_behind(store: EvaluationStore, times: int) -> None:
     name = begin_evaluation(store)
     for _ in range(times):
-        assert store.mark_interrupted() == []
+        assert store.queue.release_abandoned() == AbandonedEvaluations()
     assert store.load(name).state is State.RUNNING

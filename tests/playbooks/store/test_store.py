@@ -1,12 +1,14 @@
 """The store, on both databases: what goes in comes out, in the right order, and only what may."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from sqlalchemy import event
 
 from salvo.engine.jsonio.canonical import sha256
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError, UsageError
@@ -14,7 +16,7 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store import process_owner
+from salvo.playbooks.store.leases import Submission
 from salvo.playbooks.store.records import ErrorDetail, HistoryRow, State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
@@ -146,14 +148,13 @@ def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(st
     assert store.load("id-0001").state is State.DONE
 
 
-def test_what_another_process_runs_is_not_resumed_here(store: EvaluationStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(process_owner, "this_process", lambda: "another-host/1/1")
-        begin_evaluation(store)
-    with pytest.raises(UsageError, match="still running in another process"):
-        store.resume("id-0001")
-    with pytest.raises(UsageError, match="still running"):
-        store.delete("id-0001")
+def test_what_another_process_runs_is_not_resumed_here(store: EvaluationStore, url: str, clock: HeldClock) -> None:
+    with EvaluationStore.open(url, clock) as other:
+        begin_evaluation(other)
+        with pytest.raises(UsageError, match="still running in another process"):
+            store.resume("id-0001")
+        with pytest.raises(UsageError, match="still running"):
+            store.delete("id-0001")
 
 
 def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None:
@@ -166,27 +167,6 @@ def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None
     assert [row.state for row in store.history().rows] == [State.FAILED]
     store.resume("id-0001")
     assert (store.load("id-0001").state, store.load("id-0001").error) == (State.RUNNING, None)
-
-
-def test_a_process_on_another_machine_is_gone_when_nothing_was_heard_of_it(
-    store: EvaluationStore, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(process_owner, "this_process", lambda: "another/host/1/1")
-        begin_evaluation(store)
-    assert store.mark_interrupted() == []
-    clock._elapsed += (process_owner.SILENCE_LIMIT + timedelta(seconds=1)).total_seconds()
-    assert store.mark_interrupted() == ["id-0001"]
-
-
-def test_a_number_that_was_given_to_another_process_does_not_keep_the_first_alive(
-    store: EvaluationStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host, number, started = process_owner.this_process().rsplit("/", 2)
-    with monkeypatch.context() as before:
-        before.setattr(process_owner, "this_process", lambda: f"{host}/{number}/{started}0")
-        begin_evaluation(store)
-    assert store.mark_interrupted() == ["id-0001"]
 
 
 def test_ids_are_found_by_their_beginning_or_as_the_latest(store: EvaluationStore) -> None:
@@ -426,13 +406,31 @@ def _verdicts(report: Report) -> list[tuple[object, ...]]:
     ]
 
 
-def test_history_reads_no_texts(tmp_path: Path, clock: HeldClock) -> None:
-    """A column that stands behind a long one would make SQLite read through all of it."""
+def test_history_and_the_queue_read_no_texts(tmp_path: Path, clock: HeldClock) -> None:
+    """A column that stands behind a long one would make SQLite read through all of it, unless an index has it."""
+    statements: list[tuple[str, Any]] = []
     with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
         finish_evaluation(store)
+        begin_evaluation(store, "id-0002", submission=Submission("one", ""))
+        event.listen(
+            store._database._engine,
+            "before_cursor_execute",
+            lambda *arguments: statements.append((arguments[2], arguments[3])),
+        )
         store.history()
-    columns = [row[1] for row in sqlite3.connect(tmp_path / "runs.db").execute("PRAGMA table_info(byop_evaluations)")]
-    assert columns[-3:] == ["request", "inputs", "report"]
+        store.queue.claim({"address x"})
+        store.queue.release_abandoned()
+        store.queue.position("id-0002")
+        store.queue.counts()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(byop_evaluations)")]
+        late = columns[columns.index("request") :]
+        for statement, values in statements:
+            is_one_row = "byop_evaluations.id = ?" in statement
+            if not is_one_row and any(f"byop_evaluations.{column}" in statement for column in late):
+                plan = str(database.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall())
+                assert "COVERING INDEX byop_evaluations_running" in plan, (statement, plan)
+    assert len(statements) >= 6
 
 
 def test_a_damaged_row_says_so(url: str, store: EvaluationStore) -> None:

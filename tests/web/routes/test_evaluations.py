@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from salvo.engine.runtime.clock import SystemClock
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.report.report import read_report
 from salvo.playbooks.store.store import EvaluationStore
-from salvo.web import jobs
+from salvo.web.jobs import job
 from tests.support.byop_project import ScriptedJudge
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_playbook, a_report
@@ -299,7 +300,7 @@ async def test_one_that_failed_still_says_why_after_a_restart_and_can_be_resumed
         raise RuntimeError
 
     with monkeypatch.context() as bad:
-        bad.setattr(jobs, "evaluate", broken)
+        bad.setattr(job, "evaluate", broken)
         async with client(serve()) as api:
             evaluation = await api.start()
             assert (await api.events(evaluation))[-1].event == "failed"
@@ -411,7 +412,7 @@ async def test_a_database_that_cannot_be_written_is_a_sentence(api: Client, data
 
 
 async def test_what_another_process_runs_can_be_watched(api: Client, database: Path) -> None:
-    with EvaluationStore.open(f"sqlite:///{database}", HeldClock()) as store:
+    with EvaluationStore.open(f"sqlite:///{database}", SystemClock()) as store:
         order = EvaluationRequest("1m00000000000000", a_playbook(), Inputs("x"), "rules", Mode.FULL, 3)
         StoreRecorder(store).start(order)
         watching = api.watch(order.report_id)
@@ -442,7 +443,7 @@ async def test_notes_are_checked_for_claims_in_threads_not_in_the_one_that_serve
         threads.add(threading.current_thread().name)
         return note
 
-    monkeypatch.setattr(jobs, "withhold_claims", withhold)
+    monkeypatch.setattr(job, "withhold_claims", withhold)
     await api.report()
     assert threads
     assert WebServer.__name__ not in threads

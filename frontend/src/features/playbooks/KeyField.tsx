@@ -1,8 +1,11 @@
 import { useId } from "react";
 import { useDraft } from "./evaluate/draft";
 
-/** The provider's API key, kept in memory and sent only with the request that needs it. Without a provider none is needed. */
-export function KeyField({ provider }: { provider: string | null }) {
+/**
+ * The provider's API key, kept in memory and sent only with the request that needs it. Without a provider none is needed;
+ * a server that lends its own key needs none either.
+ */
+export function KeyField({ provider, lent = false }: { provider: string | null; lent?: boolean }) {
   const id = useId();
   const { apiKey, setApiKey } = useDraft();
   return (
@@ -16,7 +19,7 @@ export function KeyField({ provider }: { provider: string | null }) {
         className="field mt-1 font-mono text-sm"
         value={provider ? apiKey : ""}
         disabled={!provider}
-        placeholder={provider ? "" : "Not needed: the rules call no model"}
+        placeholder={provider ? (lent ? "Optional: this server has a key" : "") : "Not needed: the rules call no model"}
         autoComplete="off"
         data-1p-ignore="true"
         data-lpignore="true"

@@ -18,10 +18,11 @@ def serve(**options: Any) -> None:
     """Serve the web page and its API, on this machine only.
 
     Evaluations are stored where the other commands store them. Scenario runs that are stored in this folder are shown
-    as well. Keys are entered on the page, for one evaluation each; none is read from the environment. The browser is
-    opened logged in. The address that is printed logs in one other browser; a new one is printed when it was used.
-    Programs need --token-file. Stop the server with Ctrl-C: the votes so far are stored, and the evaluations can be
-    resumed.
+    as well. Keys are entered on the page, for one evaluation each; without --keys-from-env none is read from the
+    environment. The browser is opened logged in. The address that is printed logs in one other browser; a new one is
+    printed when it was used. Programs need --token-file. Stop the server with Ctrl-C: the votes so far are stored.
+    Evaluations that need no key from the page continue when a server runs again; the others can be resumed. Several
+    servers can share one database.
     """
     with open_store(make=True) as store:
         echo(f"Evaluations are stored in {printable(store.place)}", err=True)

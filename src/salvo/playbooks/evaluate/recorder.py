@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from salvo.engine.runtime.pool import is_set_within
 from salvo.errors import DamagedEvaluationError, StoreError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest
@@ -16,9 +18,13 @@ from salvo.playbooks.report.builder import BaselineReport
 from salvo.playbooks.report.report import Report
 
 if TYPE_CHECKING:
+    from salvo.playbooks.store.leases import Submission
     from salvo.playbooks.store.store import EvaluationStore
 
 T = TypeVar("T")
+
+RENEWAL_SECONDS = 5.0
+"""Between two renewals of a lease, which lasts three times as long: one may be late or fail without a consequence."""
 
 
 @dataclass
@@ -30,11 +36,23 @@ class StoreRecorder:
     group: str | None = None
     """The first id of the evaluations that were requested together."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    submission: Submission | None = None
+    """How a client asked a server for the evaluation."""
 
     def start(self, request: EvaluationRequest, earlier_votes: Sequence[Vote] = ()) -> Sequence[int]:
         """Store the request, with the votes it takes over from another evaluation. Return the votes' numbers."""
-        self.store.begin(request, settings=self.settings, in_full=self.in_full, group=self.group)
-        return self.save_votes(request.report_id, earlier_votes) if earlier_votes else ()
+        return self.store.begin(
+            request,
+            settings=self.settings,
+            in_full=self.in_full,
+            group=self.group,
+            submission=self.submission,
+            earlier_votes=earlier_votes,
+        )
+
+    def renew(self, evaluation_id: str) -> None:
+        """Renew the lease. If another process has the evaluation now, the next vote says so."""
+        self.store.queue.renew([evaluation_id])
 
     def save_votes(self, evaluation_id: str, votes: Sequence[Vote]) -> Sequence[int]:
         """Commit the votes and return their sequence numbers."""
@@ -91,6 +109,31 @@ class EvaluationRecorder:
         if not self._started.is_set():
             await self._locked(lambda recorder: recorder.start(self._request, earlier_votes))
             self._started.set()
+
+    @asynccontextmanager
+    async def renewing_lease(self) -> AsyncIterator[None]:
+        """Renew the lease in this block, so that other processes leave the evaluation to this one."""
+        if self._open is None:
+            yield
+            return
+        ended = asyncio.Event()
+        renewal = asyncio.create_task(self._renew_until(ended))
+        try:
+            yield
+        finally:
+            ended.set()
+            await renewal
+
+    async def _renew_until(self, ended: asyncio.Event) -> None:
+        while not await is_set_within(RENEWAL_SECONDS, ended):
+            if self._started.is_set() and self.active:
+                async with self._lock:
+                    with suppress(StoreError):  # the next renewal may succeed, and a vote says it if none does
+                        await asyncio.to_thread(self._renew)
+
+    def _renew(self) -> None:
+        if self._open is not None:
+            self._open().renew(self._request.report_id)
 
     async def save_vote(self, vote: Vote) -> int | None:
         """Return the vote's sequence number once it is committed. Votes that arrive during a write are batched."""

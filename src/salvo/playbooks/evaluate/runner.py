@@ -99,14 +99,25 @@ async def evaluate(
 
     With `already_stored` the caller has put the request and those votes into the store; otherwise this does it.
     """
-    started = context.clock.monotonic()
     recorder = EvaluationRecorder(context.open_recorder, request, already_stored=already_stored)
+    async with recorder.renewing_lease():
+        report = await _evaluate(request, context, recorder, earlier_votes)
+    return EvaluationOutcome(report, str(recorder.error or ""))
+
+
+async def _evaluate(
+    request: EvaluationRequest,
+    context: EvaluationContext,
+    recorder: EvaluationRecorder,
+    earlier_votes: Sequence[Vote],
+) -> Report | PoolStopped:
+    started = context.clock.monotonic()
     # Matching a playbook's patterns may take long. In the pool it ends when the evaluation is stopped.
     scan_result = await context.pool.run(lambda: in_killable_thread(scan, request))
     if isinstance(scan_result, PoolStopped):
         await recorder.start(earlier_votes)  # so that it can be resumed
         await recorder.interrupt()
-        return EvaluationOutcome(scan_result, str(recorder.error or ""))
+        return scan_result
     votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
     votes_before = len(votes)
     questions = _Questions(request, scan_result, context, recorder, votes)
@@ -114,7 +125,7 @@ async def evaluate(
     stopped, _ = await gather([questions.ask_all(), recorder.start(earlier_votes)])
     if stopped is not None:
         await recorder.interrupt()
-        return EvaluationOutcome(stopped, str(recorder.error or ""))
+        return stopped
     # What a resumed evaluation took before is not known.
     wall_seconds = None if votes_before else context.clock.monotonic() - started
     report = await asyncio.to_thread(  # it searches the texts and hashes the whole report
@@ -128,7 +139,7 @@ async def evaluate(
         wall_seconds=wall_seconds,
     )
     await recorder.finish(report)
-    return EvaluationOutcome(report, str(recorder.error or ""))
+    return report
 
 
 def scan(request: EvaluationRequest) -> ScanResult:

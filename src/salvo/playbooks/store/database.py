@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,7 @@ from salvo.engine.text.messages import install_command
 from salvo.errors import StoreError
 from salvo.playbooks.store.errors import NEWER, capitalized, store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
+from salvo.playbooks.store.notifications import ChangeListener
 
 TIMEOUT = 30
 """Seconds to wait for another process that writes, or for a server that does not answer."""
@@ -81,6 +82,10 @@ class Database:
             if alone and not self._sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             yield connection
+
+    def listen(self, on_change: Callable[[str, str], None]) -> ChangeListener | None:
+        """Call the function with the channel and message of each notification; None where the database sends none."""
+        return None if self._sqlite else ChangeListener(self._engine, on_change)
 
     def forget(self) -> None:
         """Remove deleted content from SQLite's log, where it would stay until the next checkpoint."""

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from salvo.engine.jsonio import json_codec
-from salvo.errors import UnknownIdError, UsageError
+from salvo.errors import LeaseLostError, UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.inputs import Inputs
@@ -91,7 +91,9 @@ _LOCK_OPEN = (
         evaluations.c.id,
         evaluations.c.state,
         evaluations.c.owner,
-        evaluations.c.touched_at,
+        evaluations.c.lease_until,
+        evaluations.c.began_at,
+        evaluations.c.requirement,
         evaluations.c.stored_in_full,
     )
     .where(evaluations.c.id == bindparam("evaluation_id"))
@@ -145,11 +147,19 @@ def _save_playbook(connection: Connection, playbook: Playbook) -> dict[str, Any]
     return values if connection.scalar(insertion) is not None else None
 
 
-def lock_open_evaluation(connection: Connection, evaluation_id: str) -> RowMapping:
-    """Return the row of an evaluation without a report, locked until the end of the transaction."""
+def lock_open_evaluation(connection: Connection, evaluation_id: str, *, owner: str | None = None) -> RowMapping:
+    """Return the row of an evaluation without a report, locked until the end of the transaction.
+
+    Raise LeaseLostError if an owner is given and it is not the evaluation's: what it has was asked for by another one.
+    """
     row = connection.execute(_LOCK_OPEN, {"evaluation_id": evaluation_id}).mappings().one_or_none()
     if row is None:
         raise _unknown_id(evaluation_id)
+    if owner is not None and row["owner"] != owner:
+        raise LeaseLostError(
+            f"Another process runs the evaluation {evaluation_id} now, so nothing was stored here.",
+            hint="This process was paused or cut off from the database for too long. `byop show` has the result.",
+        )
     if row["state"] == State.DONE:
         raise UsageError(f"The evaluation {evaluation_id} is done, and its report can no longer be changed.")
     return row

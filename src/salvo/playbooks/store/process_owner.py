@@ -1,19 +1,38 @@
-"""Identify the process that runs an evaluation, and check whether it still exists."""
+"""Name the process that runs an evaluation, and tell whether a process of this machine has ended."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
-from datetime import datetime, timedelta
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 _MAX_PROCESS_ID = 2**31
-SILENCE_LIMIT = timedelta(hours=1)
-"""A process on another machine counts as gone when the evaluation was not updated for this long."""
+_numbers = count(1)
 
 
 def this_process() -> str:
-    return f"{platform.node()}/{os.getpid()}/{_started(os.getpid())}"
+    return f"{machine()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def new_owner() -> str:
+    """Return a name that nobody else has: not another store of this process, and no other process, now or later."""
+    return f"{this_process()}/{next(_numbers)}"
+
+
+@cache
+def machine() -> str:
+    """Return a name for the place where process ids are unique: containers of one host may share its name."""
+    namespace = []
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        try:
+            namespace.append(str(Path(path).readlink()) if path.endswith("/pid") else Path(path).read_text().strip())
+        except OSError:
+            continue
+    digest = hashlib.sha256(" ".join(namespace).encode()).hexdigest()[:8]
+    return f"{platform.node()}+{digest}" if namespace else platform.node()
 
 
 def system_user() -> str:
@@ -31,16 +50,11 @@ def system_user() -> str:
         return "unknown user"
 
 
-def is_gone(owner: str, touched_at: str, now: datetime) -> bool:
-    """Return whether the process has ended. One that is not named in our form is not running."""
-    host, _, process = str(owner).rpartition("/")[0].rpartition("/")
-    started = str(owner).rpartition("/")[2]
-    if host != platform.node() or os.name != "posix":
-        try:
-            silence = now - datetime.fromisoformat(touched_at)
-        except (ValueError, TypeError):  # not a time, or one without a time zone
-            return True
-        return owner != this_process() and silence > SILENCE_LIMIT
+def has_ended(owner: str) -> bool:
+    """Return whether the owner was a process of this machine and is no more. False where that cannot be known."""
+    *machine_parts, process, started, _number = ["", "", *owner.split("/")]
+    if "/".join(machine_parts).removeprefix("//") != machine() or os.name != "posix":
+        return False
     if not process.isdecimal() or not 0 < int(process) < _MAX_PROCESS_ID:
         return True
     try:

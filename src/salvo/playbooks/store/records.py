@@ -16,6 +16,8 @@ RUN_HINT = "Start with `byop run FILE`, where FILE has the AI output."
 
 
 class State(StrEnum):
+    QUEUED = "queued"
+    """It waits for its turn, or for a server to take it over. Stored as running; the columns of the lease tell."""
     RUNNING = "running"
     DONE = "done"
     INTERRUPTED = "interrupted"
@@ -62,6 +64,10 @@ class StoredEvaluation:
     report: Report | None
     baseline_since: str | None
     """When it was saved as a baseline, or None."""
+    client: str | None
+    """Who asked a server for it; None if a command runs it."""
+    requirement: str | None
+    """What a server must have to run it; see `leases.Submission`."""
     error: ErrorDetail | None = None
     """Why it failed, if it did."""
 

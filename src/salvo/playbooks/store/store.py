@@ -6,12 +6,13 @@ and the report together with its entry in the audit log, so a killed process los
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select, update
+from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
@@ -24,12 +25,25 @@ from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report, measured_consistency
-from salvo.playbooks.store import audit_entries, baselines, head_signatures, process_owner, raw_rows, tables, votes
+from salvo.playbooks.store import (
+    audit_entries,
+    baselines,
+    head_signatures,
+    leases,
+    notifications,
+    process_owner,
+    raw_rows,
+    tables,
+    votes,
+)
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.leases import Submission
 from salvo.playbooks.store.location import TOUCH
+from salvo.playbooks.store.notifications import ChangeListener
+from salvo.playbooks.store.queue import LEASE_COLUMNS, EvaluationQueue
 from salvo.playbooks.store.records import (
     RUN_HINT,
     BaselineRecord,
@@ -46,6 +60,7 @@ from salvo.playbooks.store.records import (
     TimelinePoint,
     UsedPlaybook,
 )
+from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import evaluations
 
 if TYPE_CHECKING:
@@ -65,7 +80,8 @@ class EvaluationStore:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._owner = process_owner.this_process()
+        self._owner = process_owner.new_owner()
+        self.queue = EvaluationQueue(database, clock, self._owner)
 
     @classmethod
     def open(
@@ -117,6 +133,10 @@ class EvaluationStore:
         with self._database.writing() as connection:
             connection.exec_driver_sql(TOUCH)
 
+    def listen(self, on_change: Callable[[str, str], None]) -> ChangeListener | None:
+        """Call the function in another thread when something changes; None where the database tells nobody."""
+        return self._database.listen(on_change)
+
     def close(self) -> None:
         self._database.close()
 
@@ -135,54 +155,61 @@ class EvaluationStore:
         settings: Mapping[str, Any] | None = None,
         in_full: bool = True,
         group: str | None = None,
-    ) -> None:
-        """Store the request, before the first call. See `StoredEvaluation` for the options.
+        submission: Submission | None = None,
+        earlier_votes: Sequence[Vote] = (),
+    ) -> list[int]:
+        """Store the request, before the first call, with votes of an earlier evaluation, and return their numbers.
 
-        Without `in_full`, only fingerprints and verdicts are stored, and no text.
+        See `StoredEvaluation` for the options. Without `in_full`, only fingerprints and verdicts are stored, and no
+        text. `submission` is given if a client asked a server for it; TokenUsedError if its token was used before.
         """
-        now, owner = self._now(), process_owner.this_process()
-        columns = {"group_id": group, "created_at": now, "touched_at": now, "owner": owner}
+        now = self._now()
+        columns = {"group_id": group, "created_at": now, "touched_at": now}
         with self._database.writing(alone=True) as connection:
+            if submission is not None and submission.token is not None:
+                self.queue.check_token(connection, submission.token)
+                columns["client_token"] = as_name(submission.token)
+            columns |= self.queue.lease_columns(connection, submission)
             logged = rows.insert_evaluation(connection, request, settings=settings or {}, in_full=in_full, **columns)
             content = audit_log.content(audit_log.CREATED, request.report_id, None, at=now, **logged)
             audit_entries.append(connection, content)
+            return votes.insert_votes(connection, request.report_id, earlier_votes, in_full=in_full)
 
-    def resume(self, evaluation_id: str) -> None:
-        """Let this process run an evaluation that ended without a report."""
+    def resume(self, evaluation_id: str, submission: Submission | None = None) -> None:
+        """Let this process run an evaluation that ended without a report; or, with a submission, queue it."""
         with self._database.writing(alone=True) as connection:
             row = rows.lock_open_evaluation(connection, evaluation_id)
-            if self._state(row) is State.RUNNING:
+            if row["state"] == State.RUNNING and self._is_held(row):
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running in another process.",
                     hint="Wait for it, or cancel it first.",
                 )
-            connection.execute(
-                update(evaluations).where(evaluations.c.id == evaluation_id).values(owner=process_owner.this_process())
-            )
-            self._change_state(connection, evaluation_id, audit_log.RESUMED, state=State.RUNNING)
+            lease = self.queue.lease_columns(connection, submission)
+            change_state(connection, evaluation_id, audit_log.RESUMED, self._clock.now(), state=State.RUNNING, **lease)
 
     def save_votes(self, evaluation_id: str, new: Sequence[Vote]) -> list[int]:
         """Store all votes or none, and return their numbers within the evaluation: from 1, in order of arrival.
 
         A run without a valid vote may be repeated, and its new vote replaces the old one. A valid vote stays.
+        LeaseLostError if another process runs the evaluation now: then none is stored.
         """
         with self._database.writing() as connection:
-            row = rows.lock_open_evaluation(connection, evaluation_id)
+            row = rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
             if row["state"] == State.RUNNING:
                 return self._insert_votes(connection, evaluation_id, new, row)
         # The log has the votes of an evaluation that ended, so it gets those that arrive later as well.
         with self._database.writing(alone=True) as connection:
-            row = rows.lock_open_evaluation(connection, evaluation_id)
+            row = rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
             numbers = self._insert_votes(connection, evaluation_id, new, row)
             if row["state"] != State.RUNNING:
-                self._change_state(connection, evaluation_id, audit_log.LATE_VOTES)
+                change_state(connection, evaluation_id, audit_log.LATE_VOTES, self._clock.now())
         return numbers
 
     def _insert_votes(
         self, connection: Connection, evaluation_id: str, new: Sequence[Vote], row: RowMapping
     ) -> list[int]:
         numbers = votes.insert_votes(connection, evaluation_id, new, in_full=row["stored_in_full"])
-        self._update(connection, evaluation_id)
+        update_evaluation(connection, evaluation_id, self._clock.now())
         return numbers
 
     def votes(self, evaluation_id: str, after: int = 0) -> list[tuple[int, Vote]]:
@@ -191,10 +218,13 @@ class EvaluationStore:
             return votes.list_votes(connection, evaluation_id, after)
 
     def finish(self, evaluation_id: str, report: Report) -> None:
-        """Store the report, and append the evaluation to the audit log: both, or neither."""
+        """Store the report, and append the evaluation to the audit log: both, or neither.
+
+        LeaseLostError if another process runs the evaluation now.
+        """
         now = self._now()
         with self._database.writing(alone=True) as connection:
-            row = rows.lock_open_evaluation(connection, evaluation_id)
+            row = rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
             stored = report if row["stored_in_full"] else without_texts(report)
             changes = {
                 "state": str(State.DONE),
@@ -206,40 +236,36 @@ class EvaluationStore:
                 "outcomes": as_text({check.check_id: check.result for check in report.check_results}),
                 "report": as_text(stored.document()),
             }
-            self._update(connection, evaluation_id, **changes)
+            update_evaluation(connection, evaluation_id, self._clock.now(), **changes)
             raw_runs = votes.raw_runs(connection, evaluation_id)
             columns = audit_log.hash_long_columns(changes)
             entry = audit_log.evaluation(report, raw_runs, at=now, stored=stored, columns=columns)
             audit_entries.append(connection, entry)
 
     def interrupt(self, evaluation_id: str) -> None:
-        self._end(evaluation_id, audit_log.INTERRUPTED, state=State.INTERRUPTED)
+        """LeaseLostError if another process runs the evaluation now."""
+        with self._database.writing(alone=True) as connection:
+            rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
+            change_state(connection, evaluation_id, audit_log.INTERRUPTED, self._clock.now(), state=State.INTERRUPTED)
 
     def cancel(self, evaluation_id: str) -> None:
-        self._end(evaluation_id, audit_log.CANCELLED, state=State.CANCELLED)
-
-    def fail(self, evaluation_id: str, error: ErrorDetail) -> None:
-        """Store why the evaluation failed. It can still be resumed."""
+        """Cancel an evaluation, whoever runs it. The process that does notices it soon and stops."""
         with self._database.writing(alone=True) as connection:
             rows.lock_open_evaluation(connection, evaluation_id)
+            change_state(connection, evaluation_id, audit_log.CANCELLED, self._clock.now(), state=State.CANCELLED)
+
+    def fail(self, evaluation_id: str, error: ErrorDetail) -> None:
+        """Store why the evaluation failed. It can still be resumed. LeaseLostError if another process runs it now."""
+        with self._database.writing(alone=True) as connection:
+            rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
             query = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
             try:
                 request = json_codec.loads(connection.execute(query).scalar_one())
                 failed = as_text({**request, rows.ERROR_KEY: error})
             except PARSE_ERRORS as damage:
                 raise damaged_evaluation(evaluation_id, damage) from damage
-            self._change_state(connection, evaluation_id, audit_log.FAILED, state=State.FAILED, request=failed)
-
-    def mark_interrupted(self) -> list[str]:
-        """Mark the running evaluations whose process has ended, and return their ids."""
-        with self._database.writing(alone=True) as connection:
-            columns = (evaluations.c.id, evaluations.c.owner, evaluations.c.touched_at)
-            running = select(*columns).where(evaluations.c.state == State.RUNNING).order_by(evaluations.c.id)
-            locked = connection.execute(running.with_for_update()).mappings()
-            abandoned = [row["id"] for row in locked if isinstance(row["id"], str) and self._is_gone(row)]
-            for evaluation_id in abandoned:
-                self._change_state(connection, evaluation_id, audit_log.INTERRUPTED, state=State.INTERRUPTED)
-        return abandoned
+            changes = {"state": State.FAILED, "request": failed}
+            change_state(connection, evaluation_id, audit_log.FAILED, self._clock.now(), **changes)
 
     def delete(self, evaluation_id: str, *, by: str | None = None) -> None:
         """Remove the texts, votes and report of an evaluation. The audit log stays, and records who did it and when.
@@ -250,13 +276,14 @@ class EvaluationStore:
         now = self._now()
         with self._database.writing(alone=True) as connection:
             row = rows.get_row(connection, evaluation_id)
-            if row["state"] == State.RUNNING and not self._is_gone(row):
+            if row["state"] == State.RUNNING and self._state(row) is not State.INTERRUPTED:
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running.", hint="Wait for it, or cancel it first."
                 )
             baselines.clear(connection, row, now)
             connection.execute(delete(tables.votes).where(tables.votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
+            notifications.evaluation_changed(connection, evaluation_id)
             who = {"by": by or user, "system_user": user}
             content = audit_log.content(audit_log.ERASURE, evaluation_id, as_logged(row["report_hash"]), at=now, **who)
             audit_entries.append(connection, content)
@@ -338,7 +365,7 @@ class EvaluationStore:
 
         Damaged ones count for the limit, and are named instead of listed.
         """
-        query = rows.select_fields(HistoryRow).add_columns(evaluations.c.owner, evaluations.c.touched_at)
+        query = rows.select_fields(HistoryRow)
         query = query.order_by(evaluations.c.id.desc()).limit(None if limit is None else limit + 1).offset(offset)
         subject_name = None if subject is None else as_name(subject)
         conditions = ((evaluations.c.subject, subject_name), (rows.SHOWN_STATUS, status), (evaluations.c.mode, mode))
@@ -349,14 +376,25 @@ class EvaluationStore:
             query = query.where(rows.matches_search(search))
         with self._database.reading() as connection:
             found = list(connection.execute(query).mappings())
-        listed = found if limit is None else found[:limit]
+            listed = found if limit is None else found[:limit]
+            leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in listed) else {}
         records, damaged = [], []
         for row in listed:
             try:
-                records.append(rows.make_record(HistoryRow, row, state=self._state(row)))
+                record = rows.make_record(HistoryRow, row)
+                records.append(replace(record, state=leased.get(record.id, record.state)))
             except DamagedEvaluationError as error:
                 damaged.append(DamagedEvaluation(error.evaluation_id, str(error)))
         return EvaluationList(records, damaged, more=len(found) > len(listed))
+
+    def _running_states(self, connection: Connection) -> dict[str, State]:
+        """Return the actual states of all evaluations that are stored as running, which an index has."""
+        query = select(*LEASE_COLUMNS).where(tables.IS_RUNNING)
+        now = self._clock.now()
+        return {
+            row["id"]: leases.actual_state(State.RUNNING, dict(row), now, own=self._owner)
+            for row in connection.execute(query).mappings()
+        }
 
     def timeline(self, subject: str, playbook_hash: str | None = None) -> list[TimelinePoint]:
         """Return every report on a subject, the oldest first; with all playbooks, or with one.
@@ -452,37 +490,20 @@ class EvaluationStore:
         with self._database.writing(alone=True) as connection:
             audit_entries.append(connection, {"action": action, "at": at, "public_key": public_key, **details})
 
-    def _end(self, evaluation_id: str, action: str, *, state: State) -> None:
-        with self._database.writing(alone=True) as connection:
-            rows.lock_open_evaluation(connection, evaluation_id)
-            self._change_state(connection, evaluation_id, action, state=state)
-
-    def _change_state(self, connection: Connection, evaluation_id: str, action: str, **changes: Any) -> None:
-        """Change the row, and record that and the votes so far. Only in an exclusive transaction."""
-        self._update(connection, evaluation_id, **changes)
-        columns = audit_log.hash_long_columns(
-            {name: str(value) if name == "state" else value for name, value in changes.items()}
-        )
-        details = {"columns": columns, "raw_runs": votes.raw_runs(connection, evaluation_id)}
-        audit_entries.append(connection, audit_log.content(action, evaluation_id, None, at=self._now(), **details))
-
-    def _update(self, connection: Connection, evaluation_id: str, **changes: Any) -> None:
-        connection.execute(
-            update(evaluations).where(evaluations.c.id == evaluation_id).values(touched_at=self._now(), **changes)
-        )
-
     def _state(self, row: RowMapping) -> State:
-        """Return the actual state: a running evaluation whose process has ended is interrupted."""
+        """Return the actual state, which depends on the lease of an evaluation that is stored as running."""
         try:
             state = State(row["state"])
         except ValueError as error:
             raise damaged_evaluation(row["id"], error) from error
-        return State.INTERRUPTED if state is State.RUNNING and self._is_gone(row) else state
+        return leases.actual_state(state, dict(row), self._clock.now(), own=self._owner)
 
-    def _is_gone(self, row: RowMapping) -> bool:
-        # The check is skipped for this process, because a busy server lists many of its own evaluations.
-        is_ours = row["owner"] == self._owner
-        return not is_ours and process_owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
+    def _is_held(self, row: RowMapping) -> bool:
+        """Return whether somebody has a lease on a running evaluation."""
+        owner = row["owner"]
+        return owner == self._owner or (
+            owner != leases.NOBODY and not leases.is_abandoned(owner, row["lease_until"], self._clock.now())
+        )
 
     def _parse(self, row: RowMapping) -> StoredEvaluation:
         return rows.stored_evaluation(row, self._state(row))

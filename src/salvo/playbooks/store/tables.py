@@ -2,12 +2,24 @@
 
 JSON is stored as ASCII text: the output of models may contain characters that neither database can store (NUL, lone
 surrogates), and a hash over a text needs the exact text. Short columns come before long ones, so that a list does not
-read the long ones.
+read the long ones. Columns that were added later come last; an index has those that the queue of evaluations reads.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    literal_column,
+)
 
 metadata = MetaData()
 
@@ -48,9 +60,31 @@ evaluations = Table(
     Column("request", Text, nullable=False),
     Column("inputs", Text),
     Column("report", Text),
+    Column("lease_until", Text),
+    Column("began_at", Text),
+    Column("turn", Integer),
+    Column("client", _Name),
+    Column("requirement", _Name),
+    Column("client_token", _Name),
     Index("byop_evaluations_by_subject", "subject", "id"),
     Index("byop_evaluations_by_series", "playbook_hash", "subject", "id"),
-    Index("byop_evaluations_by_state", "state"),
+    Index("byop_evaluations_by_token", "client_token", unique=True),
+)
+
+IS_RUNNING = evaluations.c.state == literal_column("'running'")
+"""Written out, not as a parameter: otherwise neither database would use the index of running evaluations."""
+Index(
+    "byop_evaluations_running",
+    evaluations.c.turn,
+    evaluations.c.id,
+    evaluations.c.owner,
+    evaluations.c.lease_until,
+    evaluations.c.began_at,
+    evaluations.c.client,
+    evaluations.c.requirement,
+    evaluations.c.state,
+    sqlite_where=IS_RUNNING,
+    postgresql_where=IS_RUNNING,
 )
 
 votes = Table(
@@ -101,7 +135,13 @@ audit_signatures = Table(
 NOT_EVIDENCE: dict[str, dict[str, str]] = {
     "byop_evaluations": {
         "owner": "the process that runs the evaluation",
-        "touched_at": "when that process last wrote",
+        "touched_at": "when that process last wrote or renewed its lease",
+        "lease_until": "until when other processes leave the evaluation to it",
+        "began_at": "when it began; until then the evaluation waits for its turn",
+        "turn": "the order in which waiting evaluations begin",
+        "client": "who asked for the evaluation; clients take turns",
+        "requirement": "what a server must have to run it",
+        "client_token": "makes two equal requests one evaluation",
     }
 }
 """The columns that only coordinate processes. `byop verify` compares every other column with the audit log."""

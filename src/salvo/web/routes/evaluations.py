@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -14,15 +14,16 @@ from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import stored_playbook
-from salvo.playbooks.store.records import ErrorDetail, State
+from salvo.playbooks.store.leases import TYPED_KEY
+from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation
 from salvo.web import events
-from salvo.web.jobs import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
-from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config
+from salvo.web.jobs import requirements
+from salvo.web.jobs.job import JobState, OpenCallsNotice, RetryNotice, VoteSummary
+from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config, needs_key
 from salvo.web.responses import ConflictError, JsonRoute
-from salvo.web.services import Services, ServicesDep
+from salvo.web.services import ClientDep, Services, ServicesDep
 
 router = APIRouter(prefix="/api/evaluations", tags=["evaluations"], route_class=JsonRoute)
 
@@ -71,6 +72,8 @@ class Evaluation:
     """Whether it has unanswered questions and its texts are stored."""
     needs_key: bool
     """Whether resuming it needs an API key."""
+    waits_for: str | None
+    """A sentence that says what it needs to continue, if it needs something."""
     base_url: str | None
     """The address of the model, if it is not the provider's own."""
     problem: ErrorDetail | None
@@ -80,18 +83,18 @@ class Evaluation:
 
 
 @router.post("", status_code=202, operation_id="startEvaluation")
-async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) -> Evaluation:
+async def start(body: EvaluationCreate, services: ServicesDep, client: ClientDep, key: Key = None) -> Evaluation:
     """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
-
-    async def start_job() -> Job:
+    token = body.client_token
+    evaluation_id = None if token is None else await asyncio.to_thread(services.store.queue.find_token, token)
+    warnings = await asyncio.to_thread(body.key_warnings)
+    if evaluation_id is None:
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
         check_key(config)
         request = await in_killable_thread(body.to_request, config, services.read_files)
-        warnings = await asyncio.to_thread(body.key_warnings)
-        return await services.jobs.start(request, config, in_full=not body.hashes_only, warnings=warnings)
-
-    job = await services.jobs.start_once(body.client_token, start_job)
-    return replace(await show(job.id, services), warnings=job.warnings)  # it may have ended already
+        in_full = not body.hashes_only
+        evaluation_id = await services.jobs.start(request, config, client=client, token=token, in_full=in_full)
+    return replace(await show(evaluation_id, services), warnings=warnings)
 
 
 @router.get("/{evaluation_id}", operation_id="getEvaluation")
@@ -100,28 +103,34 @@ async def show(evaluation_id: str, services: ServicesDep) -> Evaluation:
     job = services.jobs.find(evaluation_id)
     if job is None:
         return await _stored_evaluation(evaluation_id, services)
-    return copy_fields(Evaluation, job, report_id=None, resumable=False, **_request_fields(job.request))
+    unset = {"report_id": None, "resumable": False, "waits_for": None, "warnings": ()}
+    return copy_fields(Evaluation, job, **unset, **_request_fields(job.request, services))
 
 
 @router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation")
 async def cancel(evaluation_id: str, services: ServicesDep) -> Evaluation:
     """Stop an evaluation. Its votes are kept, and it can be resumed."""
     job = services.jobs.find(evaluation_id)
-    if job is None:
-        stored = await _stored_evaluation(evaluation_id, services)
-        if stored.state is JobState.RUNNING:
-            raise ConflictError(
-                f"The evaluation {stored.id} runs in another process.", hint="Cancel it where it was started."
-            )
+    if job is not None:
+        await services.jobs.cancel(job)
+        return await show(job.id, services)
+    stored = await asyncio.to_thread(services.load, evaluation_id)
+    if stored.state not in (State.RUNNING, State.QUEUED):
         raise ConflictError(f"The evaluation {stored.id} has ended: it is {stored.state}.")
-    await services.jobs.cancel(job)
-    return await show(job.id, services)
+    if stored.client is None:
+        raise ConflictError(
+            f"The evaluation {stored.id} runs in another process.", hint="Cancel it where it was started."
+        )
+    await asyncio.to_thread(services.store.cancel, stored.id)  # the server that runs it notices within seconds
+    services.changes.notify(stored.id)
+    return await show(stored.id, services)
 
 
 @router.post("/{evaluation_id}/resume", status_code=202, operation_id="resumeEvaluation")
 async def resume(
     evaluation_id: str,
     services: ServicesDep,
+    client: ClientDep,
     body: Annotated[EvaluationResume | None, Body()] = None,
     key: Key = None,
 ) -> Evaluation:
@@ -143,14 +152,13 @@ async def resume(
         if vote.answer.result is not None
     ]
     if stored.report is None:
-        job = await asyncio.to_thread(Job, request, stored.created_at, config, votes)
-        await services.jobs.resume(job, config)
-    elif stored.report.incomplete:
-        new_request = replace(request, report_id=config.clock.new_id())
-        job = await services.jobs.start(new_request, config, earlier_votes=[vote for _, vote in votes])
-    else:
+        await services.jobs.resume(request, config, client=client, created_at=stored.created_at, earlier_votes=votes)
+        return await show(stored.id, services)
+    if not stored.report.incomplete:
         raise ConflictError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
-    return await show(job.id, services)
+    new_request = replace(request, report_id=config.clock.new_id())
+    new_id = await services.jobs.start(new_request, config, client=client, earlier_votes=[vote for _, vote in votes])
+    return await show(new_id, services)
 
 
 @router.get("/{evaluation_id}/events", operation_id="watchEvaluation", response_class=events.EventStream)
@@ -167,26 +175,40 @@ async def watch(
     """
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 10 else 0
     job = services.jobs.find(evaluation_id)
-    if job is not None:
-        return events.stream(events.job_events(job, after))
-    stored = await _stored_evaluation(evaluation_id, services)  # before the stream starts, so that 404 can be sent
-    return events.stream(_stored_events(stored, after, services))
+    if job is None:
+        evaluation_id = (
+            await _stored_evaluation(evaluation_id, services)
+        ).id  # before the stream, so that it can be 404
+    return events.stream(_events(evaluation_id, events.Watcher(after), services))
 
 
-async def _stored_events(evaluation: Evaluation, after: int, services: Services) -> AsyncIterator[bytes]:
-    """Yield the events of an evaluation that another process runs, or that has ended."""
-    while True:
-        for vote in evaluation.votes:
-            if vote.sequence > after:
-                after = vote.sequence
-                yield events.event("vote", vote)
+async def _events(evaluation_id: str, watcher: events.Watcher, services: Services) -> AsyncIterator[bytes]:
+    """Yield the events of an evaluation, wherever it runs: another server may take it over, or this one."""
+    while not services.closing.is_set():
+        job = services.jobs.find(evaluation_id)
+        if job is not None:
+            async for news in events.job_events(job, watcher):
+                yield news
+            if job.state.is_final:
+                return
+        evaluation = await _stored_evaluation(evaluation_id, services)
+        if news := watcher.news(_current_events(evaluation)):
+            yield news
         if evaluation.state.is_final:
-            yield events.event(evaluation.state, events.EndedEvent(evaluation.report_id, evaluation.problem))
             return
-        progress = events.ProgressEvent(evaluation.progress, evaluation.done, evaluation.total)
-        yield events.event("progress", progress)
-        await services.settings.clock.sleep(POLL_SECONDS)
-        evaluation = await _stored_evaluation(evaluation.id, services)
+        if services.jobs.find(evaluation_id) in (None, job):
+            await services.changes.wait(evaluation_id, POLL_SECONDS)
+
+
+def _current_events(evaluation: Evaluation) -> Iterator[tuple[str, events.EventPayload]]:
+    """Return the events of an evaluation that another process runs, that waits for one, or that has ended."""
+    yield from (("vote", vote) for vote in evaluation.votes)
+    if evaluation.state.is_final:
+        yield evaluation.state, events.EndedEvent(evaluation.report_id, evaluation.problem)
+    elif evaluation.state is JobState.QUEUED:
+        yield "queued", events.QueuedEvent(evaluation.queue_position)
+    else:
+        yield "progress", events.ProgressEvent(evaluation.progress, evaluation.done, evaluation.total)
 
 
 async def _stored_evaluation(evaluation_id: str, services: Services) -> Evaluation:
@@ -206,7 +228,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     return Evaluation(
         created_at=stored.created_at,
         state=JobState.FAILED if problem else JobState(stored.state),
-        queue_position=None,
+        queue_position=services.store.queue.position(stored.id) if stored.state is State.QUEUED else None,
         progress=f"{answered} of {pluralize(len(request.cases), 'question')} answered",
         done=answered,
         total=len(request.cases),
@@ -214,19 +236,31 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         waiting=None,
         open_calls=None,
         report_id=stored.id if stored.report is not None else None,
-        resumable=stored.inputs is not None and stored.state is not State.RUNNING and not is_complete,
+        resumable=stored.inputs is not None and stored.state not in _UNFINISHED and not is_complete,
+        waits_for=_waits_for(stored, services),
         problem=problem,
         warnings=(),
         base_url=stored.settings.get("base_url"),
-        **_request_fields(request),
+        **_request_fields(request, services),
     )
+
+
+_UNFINISHED = (State.RUNNING, State.QUEUED)
+
+
+def _waits_for(stored: StoredEvaluation, services: Services) -> str | None:
+    if stored.state is State.INTERRUPTED and stored.requirement == TYPED_KEY:
+        return requirements.KEY_SENTENCE
+    if stored.state is State.QUEUED and stored.requirement not in (None, TYPED_KEY):
+        return None if services.jobs.can_run(stored.requirement) else requirements.missing_sentence(stored.requirement)
+    return None
 
 
 _NO_INPUTS = Inputs("-")
 """The questions can be counted without the texts, which may not be stored."""
 
 
-def _request_fields(request: EvaluationRequest) -> dict[str, Any]:
+def _request_fields(request: EvaluationRequest, services: Services) -> dict[str, Any]:
     return {
         "id": request.report_id,
         "subject": request.subject,
@@ -239,5 +273,5 @@ def _request_fields(request: EvaluationRequest) -> dict[str, Any]:
             CheckSummary(check.id, check.severity, check.question, check.needs_judge)
             for check in request.playbook.checks
         ),
-        "needs_key": request.evaluator != rules_judge.NAME,
+        "needs_key": needs_key(request.evaluator, services.settings),
     }

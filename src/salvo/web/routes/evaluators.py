@@ -16,9 +16,10 @@ from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.session import DEFAULT_EVALUATORS, EvaluatorConfig
-from salvo.web.request_models import EvaluationCreate, evaluator_config
+from salvo.web.request_models import EvaluationCreate, evaluator_config, needs_key
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
+from salvo.web.settings import Settings
 
 router = APIRouter(prefix="/api", tags=["evaluators"], route_class=JsonRoute)
 
@@ -29,6 +30,7 @@ class EvaluatorInfo:
     """As in a request: "rules" or "anthropic/claude-sonnet-4-6"."""
     model: str
     needs_key: bool
+    """Whether the key must be typed; otherwise it needs none, or the server lends one."""
     takes_temperature: bool
     """Whether it is called with temperature 0. Other models vary more."""
     ends: str | None
@@ -70,29 +72,29 @@ def evaluators(services: ServicesDep) -> EvaluatorList:
         input_price=0,
         output_price=0,
     )
-    providers = tuple(_provider(provider, now) for provider in catalog.providers().values())
+    providers = tuple(_provider(provider, services.settings, now) for provider in catalog.providers().values())
     mode_labels = {mode: mode.label for mode in Mode}
     return EvaluatorList(rules, providers, services.settings.base_urls, mode_labels)
 
 
-def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:
+def _provider(provider: catalog.Provider, settings: Settings, now: datetime) -> ProviderInfo:
     default = next(name for name in DEFAULT_EVALUATORS.values() if name.startswith(f"{provider.name}/"))
     return ProviderInfo(
         name=provider.name,
         title=provider.title,
-        host=catalog.endpoint(provider, {}).host,
+        host=catalog.endpoint(provider, settings.environ).host,
         default=default,
-        models=tuple(_model(provider, model, now) for model in provider.current),
+        models=tuple(_model(provider, model, settings, now) for model in provider.current),
     )
 
 
-def _model(provider: catalog.Provider, model: str, now: datetime) -> EvaluatorInfo:
+def _model(provider: catalog.Provider, model: str, settings: Settings, now: datetime) -> EvaluatorInfo:
     facts = provider.facts(model)
     prices = find_prices(provider.name, model, now)
     return EvaluatorInfo(
         name=f"{provider.name}/{model}",
         model=model,
-        needs_key=True,
+        needs_key=needs_key(f"{provider.name}/{model}", settings),
         takes_temperature="temperature" not in facts.refuses,
         ends=None if facts.ends is None else str(facts.ends),
         input_price=None if prices is None else prices.tiers[0].input,
@@ -142,7 +144,7 @@ def estimate(body: EvaluationCreate, services: ServicesDep) -> Estimate:
     return Estimate(
         evaluator=config.name,
         host=endpoint.host,
-        needs_key=bool(endpoint.key_variable),
+        needs_key=bool(endpoint.key_variable) and not endpoint.key,
         questions=questions,
         input_tokens=usage.input + usage.cache_read + usage.cache_write,
         output_tokens=usage.output,

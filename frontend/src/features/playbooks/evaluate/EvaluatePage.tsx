@@ -216,7 +216,7 @@ function RunButton() {
   });
   const missing = !draft.ai_output.trim()
     ? "Paste the AI output first."
-    : !usesRules && !draft.base_url && !apiKey.trim()
+    : !usesRules && !draft.base_url && !apiKey.trim() && estimate.data?.needs_key !== false
       ? "Enter the API key first."
       : "";
   const busy = start.isPending || start.isSuccess;

@@ -82,7 +82,10 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
       ) : (
         <p className="text-sm text-soft">{RULES_ABOUT}</p>
       )}
-      <KeyField provider={provider?.title ?? null} />
+      <KeyField
+        provider={provider?.title ?? null}
+        lent={provider?.models.every(({ needs_key }) => !needs_key) ?? false}
+      />
       {provider ? <TimeLimitField /> : null}
     </>
   );

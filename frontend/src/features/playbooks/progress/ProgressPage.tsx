@@ -98,23 +98,19 @@ function useEvaluation(start: Evaluation) {
 
 function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
   const cancel = useMutation({ mutationFn: () => api.cancelEvaluation(evaluation.id) });
-  const status =
-    evaluation.state === "queued"
-      ? evaluation.queue_position === 1
-        ? "Next in the queue"
-        : `Number ${evaluation.queue_position ?? "?"} in the queue`
-      : evaluation.progress || "Starting";
+  const status = evaluation.state === "queued" ? queueStatus(evaluation.queue_position) : evaluation.progress;
   return (
     <div className="space-y-3">
       <p className="flex flex-wrap justify-between gap-x-4">
         <span role="status" className="font-semibold">
-          {status}
+          {status || "Starting"}
         </span>
         <span className="text-soft tabular-nums">
           {evaluation.done} of {evaluation.total} answers
         </span>
       </p>
       <progress value={evaluation.done} max={Math.max(evaluation.total, 1)} aria-label="Answers so far" />
+      {evaluation.state === "queued" && evaluation.waits_for ? <Notice>{evaluation.waits_for}</Notice> : null}
       {evaluation.open_calls?.count ? <OpenCallsStatus calls={evaluation.open_calls} /> : null}
       {evaluation.waiting ? <RetryNotice wait={evaluation.waiting} /> : null}
       <div className="flex flex-wrap items-center gap-3">
@@ -128,6 +124,11 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
       {cancel.error ? <ErrorNotice error={cancel.error} /> : null}
     </div>
   );
+}
+
+function queueStatus(position: number | null): string {
+  if (position === null) return "Waiting for a server to continue it";
+  return position === 1 ? "Next in the queue" : `Number ${position} in the queue`;
 }
 
 /** Counts on from what the server said, so that a slow call does not look like a page that stopped. */
@@ -180,6 +181,7 @@ function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; on
       <p role="status">
         {ENDING_LABELS[evaluation.state]} {evaluation.done} of {evaluation.total} answers received.
       </p>
+      {evaluation.state === "interrupted" && evaluation.waits_for ? <Notice>{evaluation.waits_for}</Notice> : null}
       {evaluation.resumable || evaluation.state !== "done" ? (
         <ResumeForm evaluation={evaluation} onResumed={onResumed} />
       ) : null}

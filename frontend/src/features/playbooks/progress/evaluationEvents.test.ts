@@ -27,6 +27,7 @@ const RUNNING: Evaluation = {
   report_id: null,
   resumable: false,
   needs_key: false,
+  waits_for: null,
   problem: null,
   warnings: [],
 };

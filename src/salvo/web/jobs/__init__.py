@@ -1,0 +1,1 @@
+"""Evaluations that this server runs or has queued."""
