@@ -1125,6 +1125,9 @@ export interface components {
             judge_cost: components["schemas"]["Cost"];
             user_cost: components["schemas"]["Cost"];
             turns: components["schemas"]["TurnCounts"] | null;
+            /** Simulator Errors */
+            simulator_errors: number;
+            pass_rate_bounds: components["schemas"]["Interval"] | null;
             latency: components["schemas"]["Latency"] | null;
             /** Failures */
             failures: components["schemas"]["Failure"][];
@@ -2181,6 +2184,8 @@ export interface components {
             average_score: number | null;
             cost: components["schemas"]["Cost"];
             judge_cost: components["schemas"]["Cost"];
+            user_cost: components["schemas"]["Cost"];
+            turns: components["schemas"]["TurnCounts"] | null;
             latency: components["schemas"]["Latency"] | null;
             /** Recorded */
             recorded: boolean;
@@ -2711,6 +2716,10 @@ export interface components {
             metrics: components["schemas"]["RunMetrics"];
             /** Judge Cost */
             judge_cost: number | null;
+            /** User Cost */
+            user_cost: number | null;
+            /** Turns */
+            turns: components["schemas"]["TurnHead"][];
             /** Eval Results */
             eval_results: components["schemas"]["EvalResult"][];
             /** Recorded */
@@ -2979,6 +2988,12 @@ export interface components {
          * @enum {string}
          */
         Status: "ALERT" | "REVIEW" | "OBSERVE" | "STABLE";
+        /**
+         * Stopped
+         * @description Why an agent stopped before it had finished. All of these count against the agent.
+         * @enum {string}
+         */
+        Stopped: "turn_limit" | "refusal" | "length" | "context" | "exit";
         /** StoredReport */
         StoredReport: {
             report: components["schemas"]["Report"];
@@ -3113,6 +3128,18 @@ export interface components {
             min: number;
             /** Max */
             max: number;
+        };
+        /**
+         * TurnHead
+         * @description A turn of a conversation without what was said, which the steps of the trajectory have.
+         */
+        TurnHead: {
+            /** Number */
+            number: number;
+            stopped: components["schemas"]["Stopped"] | null;
+            metrics: components["schemas"]["RunMetrics"];
+            /** User Tries */
+            user_tries: number;
         };
         /** UncheckedArea */
         UncheckedArea: {

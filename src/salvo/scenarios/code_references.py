@@ -29,7 +29,7 @@ from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables
 
 _MAX_SOURCE = 1_000_000
-_NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions", "mcp_servers"}
+_NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions", "mcp_servers", "turns", "user"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,8 @@ class _ScenarioCode:
             yield from self._allowed_paths(scenario.adapter_options)
         elif scenario.adapter not in OWN_ADAPTERS:
             yield from self._python(("adapter",), scenario.adapter, scenario.adapter.removeprefix("function:"))
+        if scenario.user is not None and scenario.user.python is not None:
+            yield from self._python(("user", "python"), scenario.user.python, scenario.user.python)
         yield from self._servers(scenario)
         if names := [tool for tool in scenario.tools if isinstance(tool, str)]:
             # Every tools.py up to the root may be imported: each is searched until it has all the names.

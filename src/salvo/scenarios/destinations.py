@@ -72,6 +72,8 @@ def _destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[st
             if environ.get(provider.key_variable):
                 yield _own_destination(workspace, provider)
     yield from _server_addresses(workspace, scenario)
+    if scenario.user is not None and scenario.user.model is not None:
+        yield _destination(workspace, catalog.find(scenario.user.model)[0], scenario.user.model_dump())
     yield from _judge_destinations(workspace, scenario)
 
 
@@ -117,7 +119,8 @@ def _price_lines(workspace: Workspace, scenarios: Iterable[Scenario], *, only_ju
         if scenario.model and not only_judges:
             prefixes = [scenario.adapter] if scenario.adapter in PROVIDER_ADAPTERS else list(catalog.providers())
             models.update(dict.fromkeys(f"{prefix}/{scenario.model}" for prefix in prefixes))
-        for model in _judge_models(scenario, with_server=True):
+        user_model = [] if only_judges or scenario.user is None else [scenario.user.model]
+        for model in [*filter(None, user_model), *_judge_models(scenario, with_server=True)]:
             provider, name = catalog.find(model)
             models[f"{provider.name}/{name}"] = None
     return [

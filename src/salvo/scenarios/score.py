@@ -123,9 +123,14 @@ def _scenario(workspace: Workspace, batch: Batch, file: Path | None) -> tuple[Sc
         notes.append(f"The runs are of the scenario {batch.scenario_id}; {scenario.scenario} only scores them.")
     stored = from_document(batch.scenario)
     prompts = {"user_message": stored.user_message, "system_prompt": stored.system_prompt}
-    if any(getattr(scenario, name) != text for name, text in prompts.items()):
+    if any(getattr(scenario, name) != text for name, text in prompts.items()) or _asks(scenario) != _asks(stored):
         notes.append("The file has another user_message or system_prompt. The runs are judged by what they were asked.")
     return scenario.model_copy(update=prompts), file, notes
+
+
+def _asks(scenario: Scenario) -> object:
+    """Return what the user of a conversation says, or how they decide it."""
+    return [turn.user for turn in scenario.turns], scenario.user
 
 
 def _prepare(workspace: Workspace, batch: Batch, scenario: Scenario, file: Path) -> PreparedScenario:

@@ -23,7 +23,7 @@ from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
 from salvo.scenarios.agent_code import agent_fingerprint
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.judge_endpoints import judge_endpoints
+from salvo.scenarios.judge_endpoints import judge_endpoints, user_endpoint
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import COMMAND, CUSTOM, OWN_ADAPTERS, PROVIDER_ADAPTERS, Batch, CodeVersion
 from salvo.scenarios.run.adapters.factory import adapter_factory
@@ -225,6 +225,10 @@ class Workspace:
         }
         if scenario.adapter in own and not scenario.adapter_options.get("base_url"):
             yield ("model",), own[scenario.adapter], scenario.model
+        if scenario.user is not None and scenario.user.model and not scenario.user.base_url:
+            provider, model = catalog.find(scenario.user.model)
+            if provider.name in own:
+                yield ("user", "model"), provider, model
         registry = builtin_registry()
         for path, assertion in scenario.all_assertions():
             judge_model = registry.find(assertion.type).judge_model
@@ -293,6 +297,7 @@ class Workspace:
     def register(self, scenario: Scenario) -> str | None:
         """Add what the scenario's options hold: secrets, and an endpoint, whose name is returned if there is one."""
         self.register_judges(scenario)
+        self._register_user(scenario)
         self.secrets.update(option_secrets(scenario.adapter_options, self.environ))
         if scenario.mcp_servers:
             from salvo.scenarios.run.tools.mcp_settings import server_endpoints  # most scenarios have none
@@ -320,6 +325,15 @@ class Workspace:
             names[judge.provider, judge.server] = judge.name
             self.endpoints[judge.name] = judge.endpoint
         return names
+
+    def _register_user(self, scenario: Scenario) -> str | None:
+        """Add the secrets and the endpoint of a simulated user with a server of its own, and return its name."""
+        endpoint = user_endpoint(scenario, self.grants)
+        if endpoint is None:
+            return None
+        self.secrets.update(endpoint.secrets)
+        self.endpoints[endpoint.name] = endpoint.endpoint
+        return endpoint.name
 
     def prepare_again(self, batches: Sequence[Batch], adapter: str | None = None) -> list[PreparedScenario]:
         """Prepare earlier batches to be resumed. Raise UsageError if a scenario or a tool has changed since.
@@ -454,6 +468,7 @@ class Workspace:
             call_limits=self._call_limits(scenario),
             judge_endpoints=self.register_judges(scenario),
             servers=self._servers(scenario, file),
+            user_endpoint=self._register_user(scenario),
             make_user=user_factory(scenario, lambda path: self.project.load(path, file)),
             private=private,
             judged_scenario=judged_scenario(scenario),

@@ -1,6 +1,7 @@
 """Conversations: a user who says more than one sentence, on the command line."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from inline_snapshot import snapshot
@@ -97,3 +98,83 @@ Assertions
   passed  two turns (jmespath), weight 1
   passed  first call (jmespath), weight 1
 """)
+
+
+SIMULATED = """
+scenario: simulated
+adapter: anthropic
+model: claude-haiku-4-5
+runs: 2
+user:
+  model: openai/gpt-5.4-mini
+  persona: impatient, writes short sentences
+  goal: get the price of one kettle back
+  knows: {order_id: A-1001, email: a@example.com}
+  stop: {max_turns: 4}
+assertions:
+  - {type: jmespath, path: "turns[-1].agent", operator: contains, value: "25"}
+"""
+
+
+def desk(request: ProviderRequest) -> Answer:
+    return Say("You get 25 back." if "A-1001" in request.last_user else "Which order is it?")
+
+
+def with_user(*turns: str | list[str]) -> Callable[[ProviderRequest], Answer]:
+    """The simulated user gives the raw answers of each turn, in each run anew, one for each try; then it is done."""
+
+    def answer(request: ProviderRequest) -> Answer:
+        if request.protocol == "anthropic":
+            return desk(request)
+        prompt = request.messages[1]["content"]
+        turn = prompt.count('{"user":')
+        answers = turns[turn] if turn < len(turns) else '{"message": "", "done": true}'
+        return Say(answers if isinstance(answers, str) else answers[request.turn])
+
+    return answer
+
+
+def says(message: str) -> str:
+    return json.dumps({"message": message, "done": False})
+
+
+def test_a_simulated_user_speaks_in_its_own_lanes_and_costs_apart(project: UserProject) -> None:
+    project.write("simulated.yaml", SIMULATED)
+    script = with_user(says("My kettle is broken. I want my money."), says("Order A-1001."))
+    with LoopbackProvider(script) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "simulated.yaml", "--record")
+    assert ran.exit_code == 0, ran.output
+    assert "; user: $" in ran.stdout
+    stored = json.loads(project.runs()[0].read_text())
+    assert stored["user_cost"] > 0
+    assert [turn["user"] for turn in stored["turns"]] == ["My kettle is broken. I want my money.", "Order A-1001."]
+    assert all(f'"user/{number}"' in project.everything_stored() for number in (1, 2, 3))
+    project.environ = {}
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert "Identical" in replayed.stdout
+
+
+def test_a_simulated_user_that_breaks_its_rules_is_corrected(project: UserProject) -> None:
+    project.write("simulated.yaml", SIMULATED)
+    script = with_user([says("I want my money for order A-7777."), says("How can I help you?"), says("A-1001!")])
+    with LoopbackProvider(script) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "simulated.yaml", "-n", "1").exit_code == 0
+    asked = [request for request in provider.requests if request.protocol == "openai"]
+    assert 'states "a-7777"' in asked[1].messages[-1]["content"]
+    assert "speaks as the agent" in asked[2].messages[-1]["content"]
+    turns = json.loads(project.runs()[0].read_text())["turns"]
+    assert [(turn["user"], turn["user_tries"]) for turn in turns] == [("A-1001!", 3)]
+
+
+def test_a_simulated_user_that_cannot_be_corrected_is_an_error_outside_the_pass_rate(project: UserProject) -> None:
+    project.write("simulated.yaml", SIMULATED)
+    with LoopbackProvider(with_user([says("How can I help you today?")] * 3)) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "simulated.yaml", "-n", "1", "--json")
+    assert ran.exit_code == 3
+    [batch] = json.loads(ran.stdout)["batches"]
+    assert (batch["errors"], batch["completed"], batch["error_groups"][0]["cause"]) == (1, 0, "simulator")
+    assert (batch["simulator_errors"], batch["pass_rate_bounds"]) == (1, [0.0, 1.0])

@@ -89,6 +89,8 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
             },
             "user_cost": {"total": 0, "at_least": 0, "average": 0.0, "average_at_least": 0.0, "unknown": 0},
             "turns": None,
+            "simulator_errors": 0,
+            "pass_rate_bounds": None,
             "latency": {"average": 8.2, "p50": 8.2, "p95": 8.2, "max": 8.2},
             "failures": [
                 {

@@ -74,7 +74,8 @@ def _estimate(
         book = workspace.price_book()
         _, prices = book.find(scenario.adapter, (scenario.model,), workspace.clock.now())
         tools = [tool.make(workspace.clock).definition for tool in prepared.tools]
-        request = [scenario.system_prompt, scenario.user_message, scenario.output_schema, tools]
+        message = scenario.turns[0].user if scenario.turns else scenario.user_message
+        request = [scenario.system_prompt, message, scenario.output_schema, tools]
         characters = len(json_codec.dumps(request))
     return estimate_cost(item.batch, _run_count(item), earlier, prices, characters)
 

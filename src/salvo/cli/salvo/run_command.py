@@ -313,7 +313,7 @@ class _Progress(RunListener):
         if result.from_cache:
             self._cached += 1  # what it cost was paid before, at least in part
         else:
-            self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
+            self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0) + (result.user_cost or 0.0)
         tenth = max(1, self._total // 10)
         self._update(milestone=self._done % tenth == 0 or self._done == self._total)
 

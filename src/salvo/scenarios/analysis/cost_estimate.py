@@ -54,45 +54,46 @@ def estimate_cost(
         completed = [entry for entry in entries if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
         (same if is_same else others).extend(completed)
     model = full_model(batch.provider, batch.model)
+    extras = "judges and its simulated user" if batch.scenario.get("user") else "judges"
     why_not = "its earlier runs have no known cost" if same or others else "no earlier run of it was completed"
     return (
-        _from_costs(runs, same[:_MOST_RUNS])
-        or _from_tokens(runs, same[:_MOST_RUNS], prices, f"with this model, at the prices of {model}")
-        or _from_tokens(runs, others[:_MOST_RUNS], prices, f"with other models, at the prices of {model}")
-        or _from_prompt(runs, model, prices, prompt_characters, why_not)
+        _from_costs(runs, same[:_MOST_RUNS], extras)
+        or _from_tokens(runs, same[:_MOST_RUNS], prices, f"with this model, at the prices of {model}", extras)
+        or _from_tokens(runs, others[:_MOST_RUNS], prices, f"with other models, at the prices of {model}", extras)
+        or _from_prompt(runs, model, prices, prompt_characters, why_not, extras)
     )
 
 
-def _from_costs(runs: int, entries: Sequence[IndexEntry]) -> CostEstimate | None:
-    known = [(entry.cost, entry.judge_cost) for entry in entries if entry.cost is not None]
+def _from_costs(runs: int, entries: Sequence[IndexEntry], extras: str) -> CostEstimate | None:
+    known = [(entry.cost, _other_cost(entry)) for entry in entries if entry.cost is not None]
     if not known:
         return None
     agent = math.fsum(cost for cost, _ in known) / len(known)
     judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
-    without = "" if are_judges_known else "; the cost of its judges is not known"
+    without = "" if are_judges_known else f"; the cost of its {extras} is not known"
     basis = f"{money(agent + judges)} per run, the average of {_earlier(len(known))} with this model{without}"
     return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
 
 
 def _from_tokens(
-    runs: int, entries: Sequence[IndexEntry], prices: UnitPrices | None, description: str
+    runs: int, entries: Sequence[IndexEntry], prices: UnitPrices | None, description: str, extras: str
 ) -> CostEstimate | None:
     if prices is None:
         return None
     # At the base rates: which tier a call reached is not known from the tokens of a whole run.
-    costs = [(prices.tiers[0].cost(entry.tokens), entry.judge_cost) for entry in entries if entry.tokens is not None]
+    costs = [(prices.tiers[0].cost(entry.tokens), _other_cost(entry)) for entry in entries if entry.tokens is not None]
     known = [(cost, judge) for cost, judge in costs if cost is not None]
     if not known:
         return None
     agent = math.fsum(cost for cost, _ in known) / len(known)
     judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
-    without = "" if are_judges_known else "; the cost of its judges is not known"
+    without = "" if are_judges_known else f"; the cost of its {extras} is not known"
     basis = f"the tokens of {_earlier(len(known))} {description} ({prices}){without}"
     return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
 
 
 def _from_prompt(
-    runs: int, model: str, prices: UnitPrices | None, characters: int | None, why_not: str
+    runs: int, model: str, prices: UnitPrices | None, characters: int | None, why_not: str, extras: str
 ) -> CostEstimate:
     if characters is None:
         return CostEstimate(None, False, f"{why_not}, and its own code decides which models it calls")
@@ -101,9 +102,16 @@ def _from_prompt(
     tokens = max(1, round(characters / CHARACTERS_PER_TOKEN))
     basis = (
         f"only the first request of each run, about {tokens:,} tokens of {CHARACTERS_PER_TOKEN} characters, because "
-        f"{why_not}; answers, further turns and judges come on top"
+        f"{why_not}; answers, further turns and {extras} come on top"
     )
     return CostEstimate(prices.tiers[0].input * tokens / 1_000_000 * runs, True, basis)
+
+
+def _other_cost(entry: IndexEntry) -> float | None:
+    """Return what the judges and the simulated user of a run cost; None if a part of it is not known."""
+    if entry.judge_cost is None or entry.user_cost is None:
+        return None
+    return entry.judge_cost + entry.user_cost
 
 
 def _mean_judge_cost(costs: Sequence[float | None]) -> tuple[float, bool]:

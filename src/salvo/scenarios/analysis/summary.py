@@ -178,6 +178,10 @@ class BatchSummary(BatchCounts):
     """What the simulated users cost."""
     turns: TurnCounts | None
     """How long the conversations were, if the scenario is one."""
+    simulator_errors: int
+    """The errors whose cause is the user of the conversation. They are outside of the pass rate."""
+    pass_rate_bounds: Interval | None
+    """The pass rate if all of these had failed, and if all had passed; None if there are none."""
     latency: Latency | None
     failures: list[Failure]
     stopped: dict[Cause, int]
@@ -219,6 +223,7 @@ def summarise(
     chances = _chances(tally, evidence, interval)
     not_made = [_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)]
     not_made += [((run.outcome, run.cause, run.reason), batch.run_id(number)) for number, run in without_entry.items()]
+    simulator_errors = sum(entry.outcome is Outcome.ERROR and entry.cause is Cause.SIMULATOR for entry in stored)
     undecided = runs - len(completed) - counts[Outcome.ERROR]
     return copy_fields(
         BatchSummary,
@@ -247,6 +252,8 @@ def summarise(
         judge_cost=_cost(stored, completed, "judge_cost"),
         user_cost=_cost(stored, completed, "user_cost"),
         turns=_turn_counts([entry.turns for entry in completed if entry.turns]),
+        simulator_errors=simulator_errors,
+        pass_rate_bounds=_bounds(passed, len(completed), simulator_errors),
         latency=_latency([entry.latency for entry in completed]),
         failures=failures,
         stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
@@ -342,6 +349,12 @@ def _latency(seconds: list[float]) -> Latency | None:
 
 def _turn_counts(turns: list[int]) -> TurnCounts | None:
     return TurnCounts(sum(turns) / len(turns), min(turns), max(turns)) if turns else None
+
+
+def _bounds(passed: int, completed: int, missing: int) -> Interval | None:
+    """Return the pass rate with so many more runs: if all of them had failed, and if all had passed."""
+    runs = completed + missing
+    return Interval(passed / runs, (passed + missing) / runs) if missing else None
 
 
 def _failure(entry: IndexEntry) -> Failure:

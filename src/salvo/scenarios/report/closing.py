@@ -131,7 +131,8 @@ def totals(summaries: Sequence[BatchSummary]) -> str:
     ]
     runs = ", ".join(f"{number} {word}" for number, word in outcomes if number)
     total = pluralize(sum(summary.runs for summary in summaries), "run")
-    cost = labels.total(_sum([cost for summary in summaries for cost in (summary.cost, summary.judge_cost)]))
+    costs = [cost for item in summaries for cost in (item.cost, item.judge_cost, item.user_cost)]
+    cost = labels.total(_sum(costs))
     return f"{pluralize(len(summaries), 'scenario')}: {scenarios}. {total}: {runs}. Cost: {cost}."
 
 

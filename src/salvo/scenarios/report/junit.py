@@ -83,7 +83,20 @@ def suite_properties(summary: BatchSummary) -> dict[str, str]:
         "average_score": _number(summary.average_score),
         "cost_usd": _number(summary.cost.total),
         "judge_cost_usd": _number(summary.judge_cost.total),
+        **_conversation_properties(summary),
     }
+
+
+def _conversation_properties(summary: BatchSummary) -> dict[str, str]:
+    properties = {}
+    if summary.turns is not None or summary.simulator_errors:
+        properties["user_cost_usd"] = _number(summary.user_cost.total)
+        properties["average_turns"] = _number(None if summary.turns is None else summary.turns.average)
+    if summary.pass_rate_bounds is not None:
+        properties["simulator_errors"] = str(summary.simulator_errors)
+        properties["pass_rate_if_those_failed"] = _number(summary.pass_rate_bounds.low)
+        properties["pass_rate_if_those_passed"] = _number(summary.pass_rate_bounds.high)
+    return properties
 
 
 def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, str]) -> None:
@@ -97,6 +110,8 @@ def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, s
     properties = ET.SubElement(case, "properties")
     ET.SubElement(properties, "property", name="run_id", value=visible(result.run_id))
     ET.SubElement(properties, "property", name="score", value=_number(result.weighted_score))
+    if result.turns:
+        ET.SubElement(properties, "property", name="turns", value=str(len(result.turns)))
     match result.outcome:
         case Outcome.FAILED:
             _add_reason(case, "failure", result, [item for item in result.eval_results if item.passed is False])
@@ -115,7 +130,7 @@ def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Seq
 
 
 def _reason_line(result: EvalResult) -> str:
-    line = f"{labels.label(result)}: {result.message or result.error or ''}"
+    line = f"{labels.label(result)}{labels.turn(result)}: {result.message or result.error or ''}"
     if result.expected is not None or result.actual is not None:
         line += f"\n  expected {display_json(result.expected)}\n  actual   {display_json(result.actual)}"
     return line

@@ -133,6 +133,8 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
     """Yield pass rate, pass^k, cost and latency, as far as they are known."""
     if summary.completed:
         yield NamedValue("pass rate", _pass_rate(summary))
+    if summary.pass_rate_bounds is not None:
+        yield NamedValue("bounds", _user_bounds(summary.simulator_errors, summary.pass_rate_bounds))
     if summary.evidence and summary.evidence.method == CORRECTED and summary.verdict in _SETTLED:
         yield NamedValue("saving", _saving(summary, summary.evidence))
     if summary.pass_hat:
@@ -147,10 +149,18 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         yield NamedValue(
             "latency", f"p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
         )
+    if summary.turns:
+        turns = summary.turns
+        yield NamedValue("turns", f"{turns.average:.1f} to completion on average, {turns.min} to {turns.max}")
     if summary.identical:
         yield NamedValue(
             "identical", f"{summary.identical} of {summary.completed} runs have the same calls and output as another"
         )
+
+
+def _user_bounds(runs: int, bounds: Interval) -> str:
+    without = f"{pluralize(runs, 'run')} without a usable user"
+    return f"{bounds_text(bounds)}: the pass rate if the {without} had all failed, or all passed"
 
 
 def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval], min_pass_rate: float) -> str:

@@ -13,6 +13,7 @@ from salvo.scenarios.report import labels
 from salvo.scenarios.report.grid import grid_markdown
 from salvo.scenarios.result import AgentRunResult, full_model
 
+_CONVERSATION = ("turns", "bounds")
 _MOST_LINES = 10
 """Failures, and groups of errors, that are listed. A summary on GitHub may have up to 1 MB."""
 _MOST_CELLS = 20
@@ -77,6 +78,7 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
             f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):",
             [_error(group) for group in summary.error_groups],
         )
+    yield from (f"{row.name}: {inline(row.value)}." for row in labels.figures(summary) if row.name in _CONVERSATION)
     if summary.without_result:
         yield _list(
             f"{pluralize(summary.without_result, 'run')} without a result (`salvo run --resume {summary.batch_id}`):",
@@ -93,7 +95,7 @@ def _failure(failure: Failure, by_id: dict[str, AgentRunResult]) -> str:
     command = f"salvo {'replay' if failure.recorded else 'report'} {failure.run_id}"
     result = by_id.get(failure.run_id)
     failed = [item for item in result.eval_results if item.passed is False] if result else []
-    messages = [": ".join(filter(None, [labels.label(item), item.message])) for item in failed]
+    messages = [": ".join(filter(None, [labels.label(item) + labels.turn(item), item.message])) for item in failed]
     reason = "; ".join(filter(None, [failure.error or "", *(messages or failure.assertions)]))
     return f"run {failure.number}: {_foreign(reason, _MESSAGE) or 'unknown reason'} ({code(command)})"
 

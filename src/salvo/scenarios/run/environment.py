@@ -67,6 +67,8 @@ class PreparedScenario:
     """The endpoints of judges with a server of their own; None in a replay, which calls none."""
     servers: Sequence[PreparedServer] = ()
 
+    user_endpoint: str | None = None
+    """The name of the endpoint of a simulated user with a server of its own."""
     make_user: Callable[[RunEnvironment], User] | None = None
     """Returns the user of a conversation; None if the scenario is none."""
     private: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -101,6 +101,10 @@ def _known_targets(prepared: PreparedScenario) -> Iterator[CallTarget]:
     """Yield the models that the scenario itself names, for the agent and for judges."""
     if prepared.scenario.adapter in PROVIDER_ADAPTERS or _asks_for_choices(prepared):
         yield _agent_target(prepared)
+    user = prepared.scenario.user
+    if user is not None and user.model is not None:
+        provider, model = catalog.find(user.model)
+        yield CallTarget(prepared.user_endpoint or provider.name, model)
     yield from _judge_targets(prepared)
 
 

@@ -22,7 +22,12 @@ from salvo.engine.runtime.credentials import is_known_credential, looks_secret
 from salvo.engine.text.messages import display_path
 from salvo.errors import UsageError
 from salvo.scenarios.result import COMMAND
-from salvo.scenarios.spec.judge_server import judge_provider, scenario_judge_servers
+from salvo.scenarios.spec.judge_server import (
+    ServerUse,
+    judge_provider,
+    scenario_judge_servers,
+    scenario_user_server,
+)
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import VariableUse, expand_variables, find_variables
 
@@ -130,15 +135,22 @@ def grant_errors(scenario: Scenario, grants: EnvGrants) -> Iterator[FieldError]:
     for use in refused_variables(scenario, grants):
         where = "a program" if _is_word_of_command(use.path, scenario) else "an address"
         yield _grant_error((OPTIONS, *use.path), use.name, where)
+    user = scenario_user_server(scenario)
+    if user is not None:
+        yield from _server_grant_errors(scenario, user, grants)
     yield from judge_grant_errors(scenario, grants)
 
 
 def judge_grant_errors(scenario: Scenario, grants: EnvGrants) -> Iterator[FieldError]:
     """Yield the same for the servers of its judges alone."""
     for judge in scenario_judge_servers(scenario):
-        provider = judge_provider(scenario, judge.model)
-        for use in refused_judge_variables(judge.fields, provider, grants):
-            yield _grant_error((*judge.path, *use.path), use.name, "an address")
+        yield from _server_grant_errors(scenario, judge, grants)
+
+
+def _server_grant_errors(scenario: Scenario, server: ServerUse, grants: EnvGrants) -> Iterator[FieldError]:
+    provider = judge_provider(scenario, server.model)
+    for use in refused_judge_variables(server.fields, provider, grants):
+        yield _grant_error((*server.path, *use.path), use.name, "an address")
 
 
 def _grant_error(path: FieldPath, name: str, where: str) -> FieldError:

@@ -78,6 +78,10 @@ def user_server(data: Mapping[str, Any]) -> ServerUse | None:
     return ServerUse(("user",), model if isinstance(model, str) else None, fields)
 
 
+def scenario_user_server(scenario: Scenario) -> ServerUse | None:
+    return None if scenario.user is None else user_server({"user": scenario.user.model_dump()})
+
+
 def judge_provider(scenario: Scenario, model: str | None) -> Provider | None:
     """Return the provider whose protocol the judge speaks; None if the model's name says none."""
     if not model:

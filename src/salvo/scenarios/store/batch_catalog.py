@@ -17,7 +17,7 @@ from salvo.engine.runtime.clock import Clock
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.comparison_inputs import find_divergences
 from salvo.scenarios.analysis.divergence import Divergence
-from salvo.scenarios.analysis.summary import BatchCounts, BatchSummary, Cost, Latency, summarise
+from salvo.scenarios.analysis.summary import BatchCounts, BatchSummary, Cost, Latency, TurnCounts, summarise
 from salvo.scenarios.result import Batch
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import RunStore
@@ -43,6 +43,8 @@ class BatchRow(BatchCounts):
     average_score: float | None
     cost: Cost
     judge_cost: Cost
+    user_cost: Cost
+    turns: TurnCounts | None
     latency: Latency | None
     recorded: bool
     skipped: int

@@ -20,11 +20,30 @@ from salvo.scenarios.analysis.truncation import (
     truncate_trajectory,
 )
 from salvo.scenarios.report import labels
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunIdentity, RunMetrics
+from salvo.scenarios.result import (
+    AgentRunResult,
+    Cause,
+    EvalResult,
+    Outcome,
+    Replayable,
+    RunIdentity,
+    RunMetrics,
+    Stopped,
+)
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnHead:
+    """A turn of a conversation without what was said, which the steps of the trajectory have."""
+
+    number: int
+    stopped: Stopped | None
+    metrics: RunMetrics
+    user_tries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,9 @@ class RunHead(RunIdentity):
     error: str | None
     metrics: RunMetrics
     judge_cost: float | None
+    user_cost: float | None
+    turns: list[TurnHead]
+    """The turns of a conversation; empty if it is none."""
     eval_results: list[EvalResult]
     recorded: bool
     replayable: Replayable
@@ -125,6 +147,7 @@ def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
         cause_label=labels.describe_cause(run.cause),
         error=error,
         eval_results=results,
+        turns=[copy_fields(TurnHead, turn) for turn in run.turns],
         replay_label=labels.REPLAYS[run.replayable],
         cut=cut,
     )

@@ -1,0 +1,157 @@
+"""The rules that a simulated user keeps, so that a run says something about the agent. Pure.
+
+It states no fact that it was not given, does not speak as the agent, does not tell what it was told, and does not say
+what the agent said. The rules are code: no model decides whether they are kept. They know English phrases only; in
+another language only facts, copied instructions, labels, tags and repeated messages are found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.formatting import first_lines
+from salvo.engine.text.messages import excerpt
+from salvo.scenarios.run.conversation.facts import unknown_facts
+
+_PERSONA_WORDS = 5
+_GOAL_WORDS = 8
+_REPEATED_WORDS = 4
+"""Words of a message from which it can repeat the agent. `Yes, please.` may be said by both."""
+_RUN = 4
+_REPEATED_SHARE = 0.7
+_SHOWN = 3
+
+_OWNED = r"(?:order|account|booking|reservation|customer|purchase)"
+_SERVED = rf"(?:{_OWNED}|refund|return|ticket|case|request)"
+_SERVING = r"(?:process|issu|initiat|refund|locat|shipp|look up|cancel|approv)(?:ed|e|ing)?"
+_PAYMENT = r"(?: (?:a|the) (?:full )?(?:refund|return) (?:for|of|to))"
+_TAGS = (
+    "think|thinking|reasoning|analysis|scratchpad|system|user|assistant|agent|message|persona|goal|instructions?|"
+    "response|answer|reply|inst"
+)
+_LABEL = re.compile(
+    r"^[\s*_#>\[(]*(?:assistant|agent|support|representative|ai|bot|chatbot|system|customer service|operator|user|"
+    r"customer|human|me)[\s*_\])]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_AGENT_PHRASES = (
+    r"\bhow (?:can|may|could) (?:i|we) (?:help|assist)\b",
+    r"\b(?:anything|something|what) else (?:that )?(?:i|we) can (?:help|assist|do for you)\b",
+    r"\b(?:happy|glad|here|pleased) to (?:help|assist)\b",
+    r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
+    rf"\b(?:i|we)(?:'ve| have| will|'ll| can)?(?: now| just)? {_SERVING}{_PAYMENT}? your {_SERVED}\b",
+    rf"\byour (?:\w+ )?{_SERVED} (?:has been|was|is being|is now|will be)\b",
+    rf"\b(?:provide|confirm|verify|share|give|tell|send)(?: me| us)?(?: with)? your (?:\w+ )?{_OWNED}\b",
+    rf"\b(?:what(?:'s| is)|may i have|can i have) your (?:\w+ )?{_OWNED}\b",
+    r"\b(?:as|i am|i'm) an? (?:ai|a\.i\.|language model|virtual|automated|customer (?:service|support))\b",
+    r"\b(?:apologi[sz]e|sorry) for (?:the|any) inconvenience\b",
+)
+_LEAKS = (
+    r"\bsimulated (?:user|customer|person|conversation|human)\b",
+    r"\buser simulat(?:or|ion)\b",
+    r"\b(?:my|the|this) persona\b",
+    r"\bmy (?:character|role|instructions?|prompt)\b",
+    r"\bsystem prompt\b",
+    r"\bmy goal (?:is|was)\b",
+    r"\brole-?play(?:ing)?\b",
+    r"\b(?:told|instructed|supposed|prompted) to (?:say|act|play|pretend|write|speak|respond|answer|behave)\b",
+    r"\b(?:stay|staying|out of) (?:in )?character\b",
+    r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
+    r"\bthe user (?:would|should|might|wants|says|needs|is)\b",
+    r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
+    r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
+    r"\blet me think (?:about|through) (?:what|how)\b",
+    rf"</?(?:{_TAGS})\b[^<>]*>",
+    r"<<<\w|\w>>>|\[/?inst\]|<\|",
+    r"\"(?:message|done)\"\s*:",
+)
+_AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
+_LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class UserFacts:
+    """What a simulated user was told."""
+
+    persona: str
+    goal: str
+    knows: dict[str, Any]
+
+    def texts(self) -> list[str]:
+        """Return everything that it may state, as texts."""
+        return [self.persona, self.goal, *_leaves(self.knows)]
+
+
+def violations(
+    message: str, facts: UserFacts, agent_messages: Sequence[str], user_messages: Sequence[str]
+) -> list[str]:
+    """Return how the message breaks the rules, each as a sentence that tells the model what to change."""
+    return list(_violations(message, facts, agent_messages, user_messages))
+
+
+def _violations(
+    message: str, facts: UserFacts, agent_messages: Sequence[str], user_messages: Sequence[str]
+) -> Iterator[str]:
+    if not message.strip():
+        yield "The message is empty."
+        return
+    if unknown := unknown_facts(message, [*facts.texts(), *agent_messages, *user_messages]):
+        named = ", ".join(first_lines([excerpt(text) for text in unknown], _SHOWN))
+        yield f"It states {named}, which stands neither in what the user knows nor in the conversation."
+    if label := _LABEL.search(message):
+        yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
+    elif phrase := _AS_AGENT.search(message):
+        yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
+    if leak := _leaked(message, facts):
+        yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
+    if any(_repeats(message, said) for said in agent_messages):
+        yield "It repeats what the agent said."
+
+
+def _leaked(message: str, facts: UserFacts) -> str:
+    match = _LEAK.search(message)
+    if match is not None:
+        return match[0].strip()
+    words = _words(message)
+    for text, length in ((facts.persona, _PERSONA_WORDS), (facts.goal, _GOAL_WORDS)):
+        instruction = _words(text)
+        if len(instruction) >= _SHOWN and words == instruction:
+            return message.strip()
+        runs = {tuple(instruction[start : start + length]) for start in range(len(instruction) - length + 1)}
+        for start in range(len(words) - length + 1):
+            if tuple(words[start : start + length]) in runs:
+                return " ".join(words[start : start + length])
+    return ""
+
+
+def _repeats(message: str, said: str) -> bool:
+    """Return whether most of the message is what the agent said, in the same order."""
+    words, other = _words(message), _words(said)
+    if len(words) < _REPEATED_WORDS:
+        return False
+    runs = {tuple(other[start : start + _RUN]) for start in range(len(other) - _RUN + 1)}
+    starts = range(len(words) - _RUN + 1)
+    return sum(tuple(words[start : start + _RUN]) in runs for start in starts) >= _REPEATED_SHARE * len(starts)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w'’]+", text.casefold())
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """Yield the names and values of what the user knows."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield str(name)
+            yield from _leaves(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, str):
+        yield value
+    elif value is not None:
+        yield json_codec.dumps(value).decode()

@@ -1,0 +1,167 @@
+"""The rules of a simulated user: what invents, inverts or leaks is caught, and what a person says is not."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salvo.scenarios.run.conversation.facts import unknown_facts
+from salvo.scenarios.run.conversation.rules import UserFacts, violations
+
+FACTS = UserFacts(
+    persona="impatient, writes short sentences, never says please",
+    goal="get the price of one kettle back without sending the kettle to the shop again",
+    knows={
+        "order_id": "A-1001",
+        "email": "a@example.com",
+        "paid": 1299.5,
+        "bought": "2026-11-15",
+        "home": "12 Baker Street, London NW1 6XE",
+        "phone": "+44 20 7946 0958",
+    },
+)
+AGENT = [
+    "Hello! How can I help you today?",
+    "Could you tell me your order number and the date when you bought the kettle?",
+    "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns at 10:30 on Monday.",
+]
+USER = ["I want my money back."]
+
+
+def broken(message: str) -> str:
+    return " ".join(violations(message, FACTS, AGENT, USER))
+
+
+INVENTED = [
+    "My order is A-1002.",
+    "It is order A-100.",
+    "I paid $1,300 for it.",
+    "I bought it on November 16.",
+    "Write to b@example.com instead.",
+    "I live at 14 Baker Street.",
+    "I moved to Elm Street.",
+    "I want money for twenty-seven kettles.",
+    "See www.other-shop.com for the price.",
+    "It came on Tuesday at 11:45.",
+]
+INVERTED = [
+    "How can I help you today?",
+    "Your refund has been processed.",
+    "Agent: What is the order?\nUser: A-1001",
+    "I'd be happy to help you with the return.",
+    "Please provide your order number.",
+    "Thank you for contacting us!",
+    "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns.",
+]
+LEAKED = [
+    "As a simulated user, I would now ask for my money.",
+    "I am impatient, writes short sentences, never says please.",
+    "<think>What would the person say?</think> I want my money.",
+    "My goal is to get my money.",
+    "get the price of one kettle back without sending the kettle to the shop again",
+    "I was instructed to say that the kettle is broken.",
+    '{"message": "I want my money.", "done": false}',
+    "Reasoning: the agent asked for the order.",
+]
+
+
+@pytest.mark.parametrize("message", INVENTED)
+def test_an_invented_fact_is_caught(message: str) -> None:
+    assert "which stands neither" in broken(message)
+
+
+@pytest.mark.parametrize("message", INVERTED)
+def test_a_user_that_speaks_as_the_agent_or_repeats_it_is_caught(message: str) -> None:
+    assert "speaks as the agent" in broken(message) or "script" in broken(message) or "repeats" in broken(message)
+
+
+@pytest.mark.parametrize("message", LEAKED)
+def test_a_user_that_tells_its_instructions_or_thoughts_is_caught(message: str) -> None:
+    assert "instructions or its reasoning" in broken(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I want to return my kettle. It leaks.",
+        "It's order A-1001.",
+        "order a1001, bought 15 November 2026",
+        "I bought it on Nov 15th, so on 11/15/2026 or 15.11.2026.",
+        "My email is A@Example.com, or call +442079460958.",
+        "I paid 1,299.50 for it. That is 1.299,50 where I live!",
+        "25 dollars? OK. Five days is too long though.",
+        "No, I do not want to send it. What about the three orders?",
+        "Yes, please.",
+        "Fine. One more thing: does the refund go to my card?",
+        "I live at 12 Baker Street, NW16XE.",
+        "Which date do you mean? I told you my order number already.",
+        "That one is broken, and no one answers, so much for 24/7.",
+        "I followed the instructions in the manual, and it still leaks.",
+        "As a customer, I would expect an answer by Monday.",
+        "You may be right, order 1001 may be the wrong one.",
+        "Can you give me your address, so that I can send a letter?",
+        "I already read that you refund within 5 days. When does it start?",
+    ],
+)
+def test_what_a_person_would_say_is_not_caught(message: str) -> None:
+    assert broken(message) == ""
+
+
+amounts = st.decimals(min_value=2, max_value=10_000_000, places=2)
+
+
+@given(amounts)
+def test_a_number_is_known_in_each_of_its_notations(amount: Decimal) -> None:
+    plain, thousands = f"{amount}", f"{amount:,}"
+    european = thousands.translate(str.maketrans(",.", ".,"))
+    for source in (plain, thousands, european):
+        for message in (plain, thousands, european, f"${thousands}", f"{european} €"):
+            assert unknown_facts(f"I paid {message} for it", [f"paid: {source}"]) == []
+
+
+@given(st.integers(2, 10**9), st.lists(st.integers(2, 10**9), max_size=5))
+def test_a_number_that_no_source_has_is_unknown(number: int, others: list[int]) -> None:
+    sources = [f"item {other}" for other in others if other != number]
+    assert unknown_facts(f"I want {number} of them", sources) == [str(number)]
+
+
+days = st.dates(date(2000, 1, 1), date(2039, 12, 31))
+
+
+@given(days)
+def test_a_date_is_known_in_each_of_its_notations_and_the_next_day_is_not(day: date) -> None:
+    def notations(when: date) -> list[str]:
+        return [
+            when.isoformat(),
+            f"{when.day}.{when.month}.{when.year}",
+            f"{when.month}/{when.day}/{when.year}",
+            f"{when:%B} {when.day}, {when.year}",
+            f"{when.day} {when:%b} {when.year}",
+        ]
+
+    for source in notations(day):
+        for message in notations(day):
+            assert unknown_facts(f"It came on {message}.", [source]) == []
+        for message in notations(day + timedelta(days=1))[3:]:
+            if day.day < 12 and source.count(".") + source.count("/"):
+                continue  # the day and the month may be meant the other way round
+            assert unknown_facts(f"It came on {message}.", [source]) != []
+
+
+ids = st.from_regex(r"[A-Z]{1,3}-[0-9]{3,6}", fullmatch=True)
+
+
+@given(ids, ids)
+def test_an_id_is_known_in_other_case_and_without_its_dash_and_another_is_not(one: str, other: str) -> None:
+    for written in (one, one.lower(), one.replace("-", "")):
+        assert unknown_facts(f"It is {written}", [f"order_id {one}"]) == []
+    if one != other:
+        assert unknown_facts(f"It is {other}", [f"order_id {one}"]) == [other.lower()]
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_text_may_be_said_and_what_was_said_before_is_known(message: str, source: str) -> None:
+    violations(message, FACTS, [source], [])
+    assert unknown_facts(message, [message]) == []
