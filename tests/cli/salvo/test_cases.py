@@ -367,3 +367,23 @@ def test_a_table_of_very_many_columns_is_refused_at_once(suite: UserProject, nam
     refused = suite.salvo("validate")
     assert refused.exit_code == 2
     assert f"scenarios/{name}:1:1: cases: the cases have more than 1,000 columns" in refused.output
+
+
+@pytest.mark.parametrize(
+    "setting, message",
+    [
+        ("mcp_servers: {shop: {command: [python3, x.py], pass_env: ['{{ order }}']}}", "name an environment variable"),
+        ("mcp_servers: {shop: {command: [python3, x.py], env: {PATH: '{{ order }}'}}}", "choose the code that runs"),
+        (
+            "mcp_servers: {shop: {command: [python3, x.py], env: {LD_PRELOAD: '{{ order }}'}}}",
+            "choose the code that runs",
+        ),
+        ("adapter_options: {command: x, pass_env: ['{{ order }}']}", "name an environment variable"),
+        ("adapter_options: {command: x, env: {PYTHONPATH: '{{ order }}'}}", "choose the code that runs"),
+    ],
+)
+def test_a_table_chooses_neither_code_nor_variables(suite: UserProject, setting: str, message: str) -> None:
+    suite.write("scenarios/refund.yaml", f"{SUITE.lstrip()}{setting}\n")
+    refused = suite.salvo("validate")
+    assert refused.exit_code == 2
+    assert f"the column order would {message}; write it here, or in the matrix" in refused.output

@@ -126,3 +126,17 @@ def test_a_pattern_that_takes_long_to_compile_is_refused_by_name(project: UserPr
     refused = project.salvo("validate", "scenarios/assertion.yaml")
     assert refused.exit_code != 0
     assert "compiling it did not finish after 5 seconds" in " ".join(refused.output.split())
+
+
+def test_a_path_that_takes_long_on_a_large_answer_cannot_be_judged_and_does_not_block(project: UserProject) -> None:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write("mine.py", "def answer(request):\n    return '[' + '1,' * 300_000 + '1]'\n")
+    path = "final_output" + " | [*]" * 150
+    project.write(
+        "scenarios/long.yaml",
+        f"scenario: long\nadapter: function:mine.answer\nuser_message: go\nruns: 1\ntimeout: 5\n"
+        f"assertions: [{{type: jmespath, name: slow, path: '{path}', operator: exists}}]\n",
+    )
+    result = project.salvo("run")
+    assert result.exit_code == 3, result.output
+    assert "The search did not finish within" in project.everything_stored()

@@ -31,6 +31,7 @@ class OperationGroup(NamedTuple):
 GROUPS: Mapping[str, OperationGroup] = {
     "regex": OperationGroup("salvo.engine.sandbox.regex_operations", 512 * _MEGABYTE, 30),
     "schema": OperationGroup("salvo.engine.sandbox.schema_operations", 512 * _MEGABYTE, 30),
+    "jmespath": OperationGroup("salvo.engine.sandbox.jmespath_operations", 1024 * _MEGABYTE, 30),
     "docx": OperationGroup("salvo.engine.sandbox.docx_operations", 1024 * _MEGABYTE, 20),
     "pdf": OperationGroup("salvo.engine.sandbox.pdf_operations", 1024 * _MEGABYTE, 20),
 }

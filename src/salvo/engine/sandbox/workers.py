@@ -31,7 +31,7 @@ MAX_WORKERS = 8
 """Workers of one group that are busy at the same time. Others wait, for as long as their operation may take."""
 _MAX_WORKERS = {"docx": 2, "pdf": 2}
 """Groups with another limit: each of these may take a gigabyte."""
-_REUSED = frozenset({"regex", "schema"})
+_REUSED = frozenset({"regex", "schema", "jmespath"})
 _MAX_SECONDS_REUSED = 5.0
 """A worker that has worked longer is replaced, so that the limit of its CPU time is only reached by one operation."""
 _SELF_DESTRUCTION_SECONDS = 1.0

@@ -19,8 +19,10 @@ from pydantic import Field
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import safe_regex
+from salvo.engine.sandbox import workers
 from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.messages import did_you_mean, excerpt
+from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
@@ -84,11 +86,11 @@ def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
     fields = JmespathFields.model_validate(assertion.fields)
-    match = search(fields.path, result)
-    if fields.operator == "regex":
-        # A pattern may take long on a long text.
-        return in_killable_thread(_compare, fields, match)
-    return _compare(fields, match)
+    path_search = PathSearch(fields.path, result)
+    if path_search.is_slow or fields.operator == "regex":
+        # A path may take long on a large value, and a pattern on a long text.
+        return in_killable_thread(lambda: _compare(fields, path_search.run()))
+    return _compare(fields, path_search.run())
 
 
 def _compare(fields: JmespathFields, match: Match) -> EvalResult:
@@ -109,22 +111,59 @@ def short_value(value: Any) -> Any:
     return value if len(text) <= _MAX_ACTUAL else f"{text[:_MAX_ACTUAL]}… ({len(text):,} characters)"
 
 
-def search(path: str, result: AgentRunResult) -> Match:
-    """Return the value at a path of the run."""
-    expression = jmespath.compile(path)
-    tree = expression.parsed
-    # Only what the path can reach, because the whole may hold a long trace.
-    part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
-    content = json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
-    if content.get("turns"):
-        content["turns"] = _turns(result)
-    try:
-        value = expression.search(content)
-    except JMESPathTypeError as error:
-        # A function got a type that it does not take, mostly null from a missing path. This depends on the agent's
-        # output, so it counts as no value and not as an error of the evaluator.
-        return Match(None, f"but it has no value ({error})")
-    return Match(value, "but the path is missing" if value is None and _is_missing(tree, content) else "got null")
+class PathSearch:
+    """The search for the value at a path of a run."""
+
+    def __init__(self, path: str, result: AgentRunResult) -> None:
+        self._path = path
+        self._expression = jmespath.compile(path)
+        self._tree = self._expression.parsed
+        # Only what the path can reach, because the whole may hold a long trace.
+        names = root_names(self._tree)
+        part = result if _needs_root(self._tree) else {name: getattr(result, name, None) for name in names}
+        text = json_codec.dumps(part)
+        self._content: dict[str, Any] = json_codec.loads(text, max_depth=json_codec.MAX_DEPTH_STORED)
+        if self._content.get("turns"):
+            self._content["turns"] = _turns(result)
+            text = json_codec.dumps(self._content)
+        self.is_slow = len(text) * _growth(self._tree) * _size(self._tree) > _MAX_WORK
+        """Whether it may take long. Then a worker process does it, and `run` blocks."""
+
+    def run(self) -> Match:
+        """Return the value. Raise InputError if the search takes too long."""
+        try:
+            value = self._run_in_worker() if self.is_slow else self._expression.search(self._content)
+        except JMESPathTypeError as error:
+            return _no_value(str(error))
+        if isinstance(value, Match):
+            return value
+        is_missing = value is None and _is_missing(self._tree, self._content)
+        return Match(value, "but the path is missing" if is_missing else "got null")
+
+    def _run_in_worker(self) -> Any:
+        content = json_codec.dumps(self._content)
+        answer = workers.run("jmespath", "search", {"path": self._path}, seconds=_TIMEOUT, content=content)
+        if answer.failure:
+            raise InputError(
+                f"The search did not finish{answer.failure}: {excerpt(self._path, 80)}.",
+                hint="The run holds too much for this path. Name a smaller part of it.",
+            )
+        [reply] = answer.results
+        return _no_value(reply["type_error"]) if "type_error" in reply else reply["value"]
+
+
+def _no_value(error: str) -> Match:
+    """Return what a function gives for a type that it does not take, mostly null from a missing path.
+
+    This depends on the agent's output, so it counts as no value and not as an error of the evaluator.
+    """
+    return Match(None, f"but it has no value ({error})")
+
+
+async def search(path: str, result: AgentRunResult) -> Match:
+    """Return the value at a path of the run. Raise InputError if the search takes too long."""
+    path_search = PathSearch(path, result)
+    return await in_killable_thread(path_search.run) if path_search.is_slow else path_search.run()
 
 
 def _turns(result: AgentRunResult) -> Any:
@@ -241,6 +280,13 @@ def _needs_root(tree: Mapping[str, Any]) -> bool:
 
 
 _MAX_GROWTH = 10_000
+_MAX_WORK = 10_000_000
+"""Bytes of the value, times the parts of the expression, times how much larger its result may be."""
+_TIMEOUT = 10.0
+
+
+def _size(tree: Mapping[str, Any]) -> int:
+    return 1 + sum(_size(part) for part in tree["children"] if isinstance(part, Mapping))
 
 
 def _growth(tree: Mapping[str, Any]) -> int:

@@ -48,10 +48,10 @@ class SimilarityFields(FileModel):
     )
 
 
-def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
+async def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
     fields = SimilarityFields.model_validate(assertion.fields)
     where = fields.path or "the final output"
-    match = Match(result.output_text) if fields.path is None else search(fields.path, result)
+    match = Match(result.output_text) if fields.path is None else await search(fields.path, result)
     actual = match.value
     if not isinstance(actual, str):
         instead = match.note if actual is None else f"got a {json_kind(actual)}"

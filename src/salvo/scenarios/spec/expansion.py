@@ -203,6 +203,10 @@ class _Expansion:
                 self._report(
                     path, f"the column {use.name} would choose the code that runs; write it here, or in the matrix"
                 )
+            elif use.name in self.table.columns and _names_variable(use.path):
+                self._report(
+                    path, f"the column {use.name} would name an environment variable; write it here, or in the matrix"
+                )
 
     def _check_private(self) -> None:
         for index, name in enumerate(self.fields.private):
@@ -402,7 +406,18 @@ def _names_code(path: FieldPath) -> bool:
             return _names_code(path[2:])
         case ("user", "python") | ("tools", _) | ("mcp_servers", _, "command") | ("mcp_servers", _, "command", 0):
             return True
+        case ("adapter_options", "env", str(name)) | ("mcp_servers", _, "env", str(name)):
+            return _LOADER_VARIABLE.fullmatch(name) is not None
     return False
+
+
+_LOADER_VARIABLE = re.compile(r"PATH|SHELL|ENV|BASH_ENV|CLASSPATH|(?:LD|DYLD|PYTHON|NODE|JAVA|PERL|RUBY)_?\w*")
+"""Variables that decide which program, library or module is loaded."""
+
+
+def _names_variable(path: FieldPath) -> bool:
+    """Return whether the text at this path is the name of an environment variable that a program gets."""
+    return path[:2] == ("adapter_options", "pass_env") or (path[:1] == ("mcp_servers",) and "pass_env" in path[2:3])
 
 
 def _contains(data: Any, path: FieldPath) -> bool:
