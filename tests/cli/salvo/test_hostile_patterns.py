@@ -134,9 +134,9 @@ def test_a_path_that_takes_long_on_a_large_answer_cannot_be_judged_and_does_not_
     path = "final_output" + " | [*]" * 150
     project.write(
         "scenarios/long.yaml",
-        f"scenario: long\nadapter: function:mine.answer\nuser_message: go\nruns: 1\ntimeout: 5\n"
+        f"scenario: long\nadapter: function:mine.answer\nuser_message: go\nruns: 1\ntimeout: 1\n"
         f"assertions: [{{type: jmespath, name: slow, path: '{path}', operator: exists}}]\n",
     )
     result = project.salvo("run")
     assert result.exit_code == 3, result.output
-    assert "The search did not finish within" in project.everything_stored()
+    assert "was stopped after 1 s, the scenario's timeout" in project.everything_stored()
