@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-@dataclass(frozen=True)
 class LazyCommand:
     """The module of a command, which has a function of its name, and its summary in the list of commands."""
 
-    module: str
-    summary: str
-    function: str = ""
-    """The function, if a word of Python keeps it from having the name of the command."""
+    def __init__(self, module: str, summary: str, function: str = "") -> None:
+        """`function` is the function, if a word of Python keeps it from having the name of the command."""
+        self.module = module
+        self.summary = summary
+        self.function = function
 
 
 class LazyGroup(click.Group):

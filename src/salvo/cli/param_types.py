@@ -1,14 +1,20 @@
-"""Numbers on the command line. They refuse NaN, which every range would accept."""
+"""Numbers and paths on the command line."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class _NumberRange(click.FloatRange):
+    """Refuses NaN, which every range of click accepts."""
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
@@ -16,6 +22,16 @@ class _NumberRange(click.FloatRange):
         return number
 
 
+class _FilePath(click.Path):
+    """Like `click.Path(path_type=Path)`, without the import of pathlib for --help."""
+
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from pathlib import Path  # a tenth of the time of `salvo run --help`, which needs none
+
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
+FILE_PATH = _FilePath()
 SECONDS = _NumberRange(min=0, max=86_400, min_open=True)
 DOLLARS = _NumberRange(min=0)
 SHARE = _NumberRange(0, 1)

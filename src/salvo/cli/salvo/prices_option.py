@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
+
+from salvo.cli.param_types import FILE_PATH
 
 prices_option = click.option(
     "--prices",
     "price_file",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     metavar="FILE",
     help="A TOML file with prices of your own, besides [tool.salvo.prices] in the project's pyproject.toml.",
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from salvo.cli.param_types import DOLLARS, INNER_SHARE, SECONDS, SHARE
+from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
@@ -18,7 +17,7 @@ DEFAULT_BASELINE = "-"
 
 
 @click.command
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=FILE_PATH)
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="How often to run each scenario.")
 @click.option("--record", is_flag=True, help="Record every run, so that it can be replayed.")
 @click.option("--model", help="Another model than the scenario's.")
@@ -108,7 +107,7 @@ DEFAULT_BASELINE = "-"
     "--output",
     "outputs",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     help="Also write a file: .json, .jsonl, .xml (JUnit), .md or .html.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-INVISIBLE = re.compile(
+INVISIBLE = (
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; tabs and line feeds are layout
     "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e"  # soft hyphen, invisible marks of scripts
@@ -20,6 +20,7 @@ INVISIBLE = re.compile(
     "\U000e0000-\U000e00ff"  # tags, in which a whole hidden text can be written
     "]"
 )
+"""A pattern, which `re` compiles when a document is first made: it is slow to compile, and most commands make none."""
 
 _OUTSIDE_ASCII = re.compile(r"[^ -~]")
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -51,7 +52,7 @@ def printable_json(document: str) -> str:
 
 def visible(text: str) -> str:
     """Return the text with each invisible character as its code point in rare brackets: ⟦U+202E⟧."""
-    return INVISIBLE.sub(lambda match: f"⟦{code_point(match[0])}⟧", text)
+    return re.sub(INVISIBLE, lambda match: f"⟦{code_point(match[0])}⟧", text)
 
 
 def code_point(character: str) -> str:

@@ -21,6 +21,7 @@ The filter `safe` must not be used on anything that a user, a model or a tool wr
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
@@ -93,7 +94,7 @@ def _visible(text: str) -> Markup:
     """Return the escaped text with each invisible character set apart, or Markup as it is; not for attributes."""
     if isinstance(text, Markup):
         return text
-    escaped = INVISIBLE.sub(lambda match: f'<span class="odd">{code_point(match[0])}</span>', str(escape(text)))
+    escaped = re.sub(INVISIBLE, lambda match: f'<span class="odd">{code_point(match[0])}</span>', str(escape(text)))
     return Markup(escaped)  # noqa: S704 - escaped in the line above
 
 
