@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
-from salvo.engine.wire.record import RecordingOptions
+from salvo.engine.wire.base import RecordingOptions
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch

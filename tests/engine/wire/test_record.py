@@ -9,9 +9,9 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Endpoint, WireReply, WireRequest
+from salvo.engine.wire.base import Endpoint, RecordingOptions, WireReply, WireRequest
 from salvo.engine.wire.http import HttpWire
-from salvo.engine.wire.record import RecordingOptions, RecordingWire
+from salvo.engine.wire.record import RecordingWire
 from salvo.errors import MissingKeyError, UnreachableError
 from tests.support.provider import LoopbackProvider, Say
 from tests.support.wires import OPENAI_KEY, REDACTOR, ScriptedWire, answering, http_wire, openai_request, replay_wire

@@ -12,8 +12,8 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import WireReply, WireRequest
-from salvo.engine.wire.record import RecordingOptions, RecordingWire
+from salvo.engine.wire.base import RecordingOptions, WireReply, WireRequest
+from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.retry import RetryingWire
 from salvo.errors import BrokenReplyError, NotReplayableError, ReplyTimeoutError, TapeMissError
 from tests.support.clock import HeldClock

@@ -25,7 +25,7 @@ from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import display_path
 from salvo.engine.text.unicode_escape import printable
-from salvo.engine.wire.record import RecordingOptions
+from salvo.engine.wire.base import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
@@ -42,7 +42,7 @@ from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import store_notice
-from salvo.scenarios.store.recording import HASHES_ONLY, OWN_CONNECTIONS
+from salvo.scenarios.store.recording_files import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 

@@ -127,3 +127,12 @@ class Endpoint:
         except ValueError:
             return self.host
         return self.host if port is None else f"{self.host}:{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingOptions:
+    """Limits that keep recordings small or private. A replay needs the content of replies, but not of requests."""
+
+    max_request_bytes: int = 256 * 1024
+    max_reply_bytes: int = 5 * 1024 * 1024
+    hashes_only: bool = False

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire import json_layout, matching
-from salvo.engine.wire.base import CallSpan, Wire, WireReply, WireRequest
+from salvo.engine.wire.base import CallSpan, RecordingOptions, Wire, WireReply, WireRequest
 from salvo.engine.wire.call_order import CallCounter
 from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.network_guard import unobserved
@@ -33,15 +33,6 @@ from salvo.engine.wire.tape import (
     parse_content,
 )
 from salvo.errors import StreamCutError, WireError
-
-
-@dataclass(frozen=True, slots=True)
-class RecordingOptions:
-    """Limits that keep recordings small or private. A replay needs the content of replies, but not of requests."""
-
-    max_request_bytes: int = 256 * 1024
-    max_reply_bytes: int = 5 * 1024 * 1024
-    hashes_only: bool = False
 
 
 class RecordingWire:

@@ -13,8 +13,8 @@ from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.sandbox.workers import in_killable_thread, time_budget
 from salvo.engine.text.formatting import pluralize
-from salvo.engine.wire.base import Wire
-from salvo.engine.wire.record import RecordingOptions, RecordingWire
+from salvo.engine.wire.base import RecordingOptions, Wire
+from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy, Wait
 from salvo.playbooks.evaluate import patterns
 from salvo.playbooks.evaluate.folded_text import FoldedText

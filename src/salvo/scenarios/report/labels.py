@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import (
@@ -20,7 +21,6 @@ from salvo.engine.text.formatting import (
 )
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.confidence_gate import CORRECTED, EXACT, GateEvidence
-from salvo.scenarios.analysis.divergence import Branch, Divergence
 from salvo.scenarios.analysis.suite import SuiteSummary
 from salvo.scenarios.analysis.summary import (
     AssertionSummary,
@@ -32,6 +32,9 @@ from salvo.scenarios.analysis.summary import (
     Group,
 )
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable
+
+if TYPE_CHECKING:
+    from salvo.scenarios.analysis.divergence import Branch, Divergence
 
 _SETTLED = (BatchVerdict.PASSED, BatchVerdict.FAILED)
 CAUSES: Mapping[Cause, str] = {

@@ -24,8 +24,6 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.runtime.user_code import abandonable
 from salvo.engine.wire.network_guard import observed_connections
-from salvo.engine.wire.record import RecordingWire
-from salvo.engine.wire.tape import OmittedContent, TapedReply
 from salvo.errors import McpError, ProviderError, SalvoError, SimulatorError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
@@ -39,7 +37,6 @@ from salvo.scenarios.result import (
     AgentRunResult,
     Cause,
     Outcome,
-    Replayable,
     RunMetrics,
     ToolCall,
 )
@@ -50,17 +47,9 @@ from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.permanent_faults import PermanentFault, permanent_faults
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
-from salvo.scenarios.store.recording import (
-    HASHES_ONLY,
-    OWN_CONNECTIONS,
-    PROGRAM_RUNS_AGAIN,
-    SERVED_PROGRAM_RUNS_AGAIN,
-    Recording,
-)
 
 USER_LANE = "user/"
 """The beginning of the lanes of a simulated user, one for each of its messages."""
-_MAX_ADDRESSES = 3
 _TOLERATED = "tolerated_fault"
 """The detail of a run that says why the last call of its program failed, if the program finished all the same."""
 
@@ -103,24 +92,9 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
         return FinishedRun(result, None, faults)
-    hashes_only = session.recording.hashes_only
-    result.recorded = True
-    result.replayable, result.replay_note = _replayability(environment, environment.recorder, hashes_only=hashes_only)
-    if environment.own_connections and not hashes_only:
-        addresses = ", ".join(sorted(environment.own_connections)[:_MAX_ADDRESSES])
-        result.replay_note += f" {OWN_CONNECTIONS} ({addresses}), which a replay refuses."
-        result.replay_note = redactor.text(result.replay_note.strip())
-    recording = Recording(
-        batch=prepared.batch,
-        endpoint=prepared.endpoint,
-        tools=environment.toolbox.definitions,
-        tape=environment.recorder.tape,
-        calls=environment.toolbox.records,
-        prices=_all_prices(environment),
-        result=result,
-        mcp_servers=dict(environment.listings),
-    )
-    files = (recording.without_content() if hashes_only else recording).to_files(redactor)
+    from salvo.scenarios.run.recorded_run import recording_files  # most runs are not recorded
+
+    files = recording_files(result, environment, environment.recorder, session.recording, redactor)
     return FinishedRun(result, files, faults)
 
 
@@ -365,11 +339,6 @@ def _user_cost(simulating: Journal | None) -> float | None:
     return simulating.cost if simulating is not None and simulating.model_calls else 0.0
 
 
-def _all_prices(environment: RunEnvironment) -> dict[str, UnitPrices | None]:
-    simulated = environment.simulating.prices if environment.simulating else {}
-    return {**environment.journal.prices, **environment.judging.prices, **simulated}
-
-
 def _known_prices(journal: Journal) -> dict[str, Any]:
     """Return the prices by which the calls were charged, as they are stored."""
     return {name: _price_document(prices) for name, prices in journal.prices.items() if prices is not None}
@@ -432,28 +401,3 @@ def _as_stored(result: AgentRunResult) -> AgentRunResult:
     if cost is not None and not 0 <= cost < math.inf:
         raise ValueError(f"metrics.cost: {cost} is no amount of dollars")
     return stored
-
-
-def _replayability(
-    environment: RunEnvironment, recorder: RecordingWire, *, hashes_only: bool
-) -> tuple[Replayable, str]:
-    """Return how far the run can be replayed, and why no further."""
-    if hashes_only:
-        return "no", HASHES_ONLY
-    if environment.prepared.batch.adapter == MCP:
-        return "full", ""
-    replies = (exchange.reply for exchange in recorder.tape.exchanges)
-    if any(isinstance(reply, TapedReply) and isinstance(reply.body, OmittedContent) for reply in replies):
-        return "no", "A reply was too large to be recorded; the stored response is evaluated again."
-    if any(not exchange.lane.startswith(("judge/", USER_LANE)) for exchange in recorder.tape.exchanges):
-        if environment.prepared.batch.adapter != COMMAND:
-            return "full", ""
-        toolbox = environment.toolbox
-        has_all_tools = bool(toolbox.records) and not toolbox.made_outside
-        return ("full", SERVED_PROGRAM_RUNS_AGAIN) if has_all_tools else ("model-only", PROGRAM_RUNS_AGAIN)
-    if environment.toolbox.records:
-        return (
-            "frozen-tools",
-            "The adapter sends nothing through the wire of its run; it runs again with the recorded tools.",
-        )
-    return "no", "The adapter uses neither the wire nor the toolbox of its run; its stored response is evaluated again."

@@ -52,7 +52,7 @@ class CallLimits:
     def from_options(cls, options: Mapping[str, Any]) -> CallLimits:
         """Return the limits in `adapter_options`, which were validated before."""
         values = {name: options[name] for name in _NAMES if name in options}
-        return cls(**CallLimitOptions.model_validate(values).model_dump())
+        return cls(**CallLimitOptions.model_validate(values).model_dump()) if values else DEFAULT_LIMITS
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> CallLimits:

@@ -7,24 +7,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
-from salvo.engine.chat import catalog, judge
-from salvo.engine.chat.judge import JudgeVote, Question
+from salvo.engine.chat import catalog
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Endpoint, Wire
-from salvo.engine.wire.cache import CachingWire, ReplyCache
+from salvo.engine.wire.base import RecordingOptions, Wire
 from salvo.engine.wire.call_order import CallCounter
-from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
-from salvo.engine.wire.streaming import StreamingWire
 from salvo.errors import InputError, ProviderError, TapeMissError
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
-from salvo.scenarios.result import Batch
+from salvo.scenarios.result import OWN_ADAPTERS, Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.journal import Journal, Spend
@@ -35,9 +31,13 @@ from salvo.scenarios.spec.judge_server import JudgeServer, without_servers
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
+    from salvo.engine.chat.judge import JudgeVote, Question
+    from salvo.engine.wire.cache import CachingWire
+    from salvo.engine.wire.record import RecordingWire
     from salvo.scenarios.run.conversation.log import ConversationLog
     from salvo.scenarios.run.conversation.users import User
     from salvo.scenarios.run.tools.mcp_tools import McpServers, PreparedServer
+    from salvo.scenarios.store.reply_cache import CacheSource
 
 JudgeEndpoints: TypeAlias = Mapping[tuple[str, JudgeServer], str]
 """The name of the endpoint by the judge's provider and server."""
@@ -79,19 +79,6 @@ class PreparedScenario:
     def assertions_scenario(self) -> Scenario:
         """Return the scenario whose assertions are evaluated."""
         return self.judged_scenario or self.scenario
-
-
-@dataclass(frozen=True, slots=True)
-class CacheSource:
-    """Replies of earlier runs, and the endpoints whose addresses they are found by."""
-
-    replies: ReplyCache
-    endpoints: Mapping[str, Endpoint]
-
-    def wire(self, inner: Wire, redactor: Redactor, scenario: str, number: int) -> CachingWire:
-        # The number is part of the key: two runs of a batch never get the same reply, so a first batch is measured as
-        # it is without a cache, and a later one repeats it run by run.
-        return CachingWire(inner, self.replies, redactor, self.endpoints, f"run {number} of {scenario}")
 
 
 @dataclass(slots=True)
@@ -189,6 +176,8 @@ class JudgingServices:
     async def ask(
         self, model: str, question: Question, votes: int, server: JudgeServer | None = None
     ) -> list[JudgeVote]:
+        from salvo.engine.chat import judge  # most scenarios have no judge
+
         endpoint = self._endpoint(model, server)
         chat = WiredModel(model, self.wire, endpoint=endpoint)
         lane = self.lane_prefix + _judging_lane(self.scenario, self.index)
@@ -242,7 +231,7 @@ def live_environment(
 ) -> RunEnvironment:
     """Return an environment over the shared connections: `Agent(Recording(Caching(Streaming(Retrying(Http)))))`.
 
-    Each run has its own of all but the last. Judges use the same without `Agent`.
+    Each run has its own of all but the last, without those it does not need. Judges use the same without `Agent`.
     """
     clock = session.clock
     timestamp = clock.now().isoformat()
@@ -260,12 +249,18 @@ def live_environment(
         listener=waiting,
         may_retry=lambda: not stopwatch.is_overdue,
     )
-    live = StreamingWire(retrying)
+    live: Wire = retrying
+    if prepared.scenario.adapter not in OWN_ADAPTERS:
+        from salvo.engine.wire.streaming import StreamingWire  # only a program or code of the user's asks for streams
+
+        live = StreamingWire(retrying)
     cache = None if session.cache is None else session.cache.wire(live, redactor, prepared.scenario.scenario, number)
     inner = cache or live
     counter = CallCounter()
     recorder = None
     if session.recording is not None:
+        from salvo.engine.wire.record import RecordingWire  # most runs are not recorded
+
         ignored = prepared.scenario.record.ignore
         recorder = RecordingWire(inner, redactor, session.recording, counter=counter, ignored=ignored)
     wire = recorder or inner

@@ -21,25 +21,24 @@ from salvo.engine.runtime.event_loop import Responsible, watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, complete, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Endpoint, Wire
-from salvo.engine.wire.record import RecordingOptions
+from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
 from salvo.scenarios.analysis.confidence_gate import independent_tally, required_confidence, settled_verdict
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import abandoned_run
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
-from salvo.scenarios.run.environment import CacheSource, PreparedScenario, Session
+from salvo.scenarios.run.environment import PreparedScenario, Session
 from salvo.scenarios.run.executors.base import Driver, Executor, Lease, OnListed, OpenWorkers
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.journal import Spend
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.store.index import IndexEntry, index_entry
-from salvo.scenarios.store.reply_cache import open_cache
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
     from salvo.scenarios.run.tools.mcp_tools import McpServers
+    from salvo.scenarios.store.reply_cache import CacheSource
 
 _MAX_EARLIER = 200
 """How many batches are searched for the one before."""
@@ -240,8 +239,7 @@ class Runner:
                 is_missing = environment.prepared is prepared and environment.number not in numbers
                 if stopwatch is blocker and is_missing:
                     result = abandoned_run(environment, session.redactor_for(prepared))
-                    self._save_now(result, None)
-                    runs.finished.append(index_entry(result))
+                    runs.finished.append(self._save_now(result, None))
                     self.listener.finished(prepared, result)
                     numbers.add(environment.number)
             for number in set(range(1, runs.batch.runs + 1)) - numbers - runs.skipped.keys():
@@ -252,6 +250,8 @@ class Runner:
     def _cache(self) -> CacheSource | None:
         if not self.use_cache:
             return None
+        from salvo.scenarios.store.reply_cache import CacheSource, open_cache  # only with --cache
+
         replies = open_cache(self.store, self.listener.cache_failed)
         replies.prepare()
         return CacheSource(replies, self.endpoints)
@@ -323,7 +323,7 @@ class Runner:
     async def _run_number(
         self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, executor: Executor
     ) -> None:
-        async def job() -> AgentRunResult | SkippedRun:
+        async def job() -> tuple[AgentRunResult, IndexEntry] | SkippedRun:
             if (reason := self._faults.reason(prepared)) is not None:
                 return SkippedRun(Outcome.NOT_RUN, Cause.PROVIDER, reason)
             if not self.store.is_held():
@@ -331,22 +331,25 @@ class Runner:
                 return SkippedRun(Outcome.NOT_RUN, Cause.STORE, _LEASE_LOST)
             self.listener.started(prepared, number)
             [finished] = [run async for run in executor.map([Lease(prepared.batch.batch_id, (number,))])]
-            if not finished.is_stored:
-                await self._save(finished.result, finished.recording)
+            if finished.is_stored:
+                entry = index_entry(finished.result)
+            else:
+                entry = await self._save(finished.result, finished.recording)
             self._faults.record(finished.faults)
-            return finished.result
+            return finished.result, entry
 
         try:
-            result = await self._pool.run(job)
+            made = await self._pool.run(job)
         except WorkerLostError as error:
-            result = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
-        if isinstance(result, PoolStopped):
-            outcome = Outcome.INTERRUPTED if result.started else Outcome.NOT_RUN
-            result = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)
-        if isinstance(result, SkippedRun):
-            runs.skipped[number] = result
+            made = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
+        if isinstance(made, PoolStopped):
+            outcome = Outcome.INTERRUPTED if made.started else Outcome.NOT_RUN
+            made = SkippedRun(outcome, _CAUSES.get(made.reason, Cause.BUDGET), made.reason)
+        if isinstance(made, SkippedRun):
+            runs.skipped[number] = made
             return
-        runs.finished.append(index_entry(result))
+        result, entry = made
+        runs.finished.append(entry)
         self.listener.finished(prepared, result)
         if self.limits.stop_at_first_failure and result.outcome is not Outcome.PASSED:
             self._pool.stop(_FIRST_FAILED if result.outcome is Outcome.FAILED else _FIRST_ERROR)
@@ -367,19 +370,19 @@ class Runner:
         finally:
             task.cancel()
 
-    async def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
+    async def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> IndexEntry:
         if self.store.is_shared:  # it takes a while, in which other runs go on
-            await complete(asyncio.to_thread(self._save_now, result, recording))
-        else:
-            self._save_now(result, recording)
+            return await complete(asyncio.to_thread(self._save_now, result, recording))
+        return self._save_now(result, recording)
 
-    def _save_now(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
-        """Save the recording first, so that a run that says it is recorded is."""
+    def _save_now(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> IndexEntry:
+        """Save the recording first, so that a run that says it is recorded is. Return the entry of the index."""
         try:
             if recording is not None:
                 self.store.save_recording(result.run_id, recording)
-            self.store.save_run(result)
+            return self.store.save_run(result)
         except StoreError as error:
             # The run was paid for, so it is shown; but no further run is started that cannot be stored.
             result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(error)
             self._pool.stop(_NOT_STORED)
+            return index_entry(result)

@@ -24,7 +24,7 @@ from salvo.scenarios.spec.case_table import ASSERTIONS, CASES, CaseTable, Scenar
 from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
 from salvo.scenarios.spec.matrix import MATRIX, Axis, read_axes
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
-from salvo.scenarios.spec.schema import CASE, NAME_ERROR, SCENARIO_NAME, Cell, Scenario, SuiteFields
+from salvo.scenarios.spec.schema import CASE, NAME_ERROR, SCENARIO_NAME, SUITE_FIELDS, Cell, Scenario, SuiteFields
 from salvo.scenarios.spec.source_text import SourcePosition
 from salvo.scenarios.spec.templates import Template, TemplateUse, find_uses
 from salvo.scenarios.spec.variables import find_variables
@@ -32,7 +32,6 @@ from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem
 
 EXCLUDE = "exclude"
 PRIVATE = "private"
-SUITE_FIELDS = tuple(SuiteFields.model_fields)
 MAX_CELLS = 100_000
 MAX_EXPANDED = 200_000_000
 """The characters of all texts with variables, once they are filled."""
@@ -42,16 +41,10 @@ _FEWEST_DIGITS = 5
 _OPTIONS = "adapter_options"
 
 
-def is_suite(data: Any) -> bool:
-    """Return whether a file's data is to be expanded."""
-    return isinstance(data, dict) and any(name in data for name in SUITE_FIELDS)
-
-
 @dataclass
 class CellDocument(YamlDocument):
     """The document of one cell. Its positions are those of the scenario file."""
 
-    cell: Cell | None = None
     base: YamlDocument = field(default_factory=YamlDocument)
     redirects: Sequence[tuple[FieldPath, FieldPath | SourcePosition]] = ()
     """Where the parts of the cell are that come from the matrix or from the case."""

@@ -17,11 +17,10 @@ from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import display_path, nearest
 from salvo.errors import InputError, Problem, ScenarioFileError
-from salvo.scenarios.spec.expansion import SUITE_FIELDS, CellDocument, expand, is_suite
 from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.project import project_root
-from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, Scenario, YamlTool
+from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, SUITE_FIELDS, Scenario, YamlTool
 from salvo.scenarios.spec.source_text import SourcePosition
 from salvo.scenarios.spec.variables import variable_errors
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem, read_yaml
@@ -37,7 +36,7 @@ class LoadedFile(Generic[Model]):
 
     def __init__(self, path: Path, model_type: type[Model], document: YamlDocument) -> None:
         self.path = path
-        self.cell_name = document.data["scenario"] if isinstance(document, CellDocument) else ""
+        self.cell_name = document.data["scenario"] if document.cell is not None else ""
         self._data = _without_extensions(document.data)
         self.model, self._errors = validate(model_type, self._data)
         self._model_type = model_type
@@ -101,7 +100,9 @@ def load_scenarios(
     document = read_yaml(path, root)
     _check_fields(document)
     documents: Sequence[YamlDocument] = [document]
-    if is_suite(document.data):
+    if isinstance(document.data, dict) and any(name in document.data for name in SUITE_FIELDS):
+        from salvo.scenarios.spec.expansion import expand  # most files have neither cases nor a matrix
+
         documents = [] if document.problems else expand(document, root)
         if document.problems:
             # Other errors would only be consequences of these.
@@ -130,7 +131,7 @@ def _variable_problems(
 
 def _load_document(path: Path, document: YamlDocument) -> LoadedFile[Scenario]:
     loaded = LoadedFile(path, Scenario, document)
-    if loaded.model is not None and isinstance(document, CellDocument):
+    if loaded.model is not None and document.cell is not None:
         loaded.model = loaded.model.with_cell(document.cell)
     return loaded
 

@@ -68,7 +68,8 @@ NO_MESSAGE = "(No agent is asked: MCP servers are tested.)"
 class FileModel(BaseModel):
     """A part of a file. It is immutable, and other fields than its own are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Most files use few of the models, so each is built when it is first used.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ToolResponse(FileModel):
@@ -181,7 +182,7 @@ At = Annotated[
 class Assertion(FileModel):
     """The fields that every assertion has. The other fields belong to its type."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
 
     type: str = Field(description="Which evaluator judges it.")
     name: str | None = Field(None, description="The label in tables; else the path's last segment, else the type.")
@@ -478,3 +479,6 @@ class SuiteFields(FileModel):
         [], max_length=200, description="Combinations that are left out, by value or by id."
     )
     private: list[str] = Field([], description="Columns of the cases whose values are never stored.")
+
+
+SUITE_FIELDS = tuple(SuiteFields.model_fields)

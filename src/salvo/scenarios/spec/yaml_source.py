@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 from yaml.composer import ComposerError
@@ -27,6 +27,9 @@ from salvo.scenarios.spec.source_text import (
     line_and_column,
     read_text,
 )
+
+if TYPE_CHECKING:
+    from salvo.scenarios.spec.schema import Cell
 
 MAX_VALUES = 20_000
 MAX_DEPTH = 64
@@ -62,6 +65,8 @@ class YamlDocument:
     """The names, without the suffix, of the files whose text is a value."""
     is_expanded: bool = True
     """Whether there is a scenario; False if cases and matrix could not be expanded."""
+    cell: Cell | None = None
+    """Which cell it is, if the file has cases or a matrix."""
 
     def key_position(self, path: FieldPath) -> SourcePosition:
         """Return where a field begins, or where it would belong if it is missing."""

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from salvo.engine.wire.cache import ReplyCache
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.base import Endpoint, Wire
+from salvo.engine.wire.cache import CachingWire, ReplyCache
 from salvo.errors import StoreError
 from salvo.scenarios.store.store import RunStore
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSource:
+    """Replies of earlier runs, and the endpoints whose addresses they are found by."""
+
+    replies: ReplyCache
+    endpoints: Mapping[str, Endpoint]
+
+    def wire(self, inner: Wire, redactor: Redactor, scenario: str, number: int) -> CachingWire:
+        # The number is part of the key: two runs of a batch never get the same reply, so a first batch is measured as
+        # it is without a cache, and a later one repeats it run by run.
+        return CachingWire(inner, self.replies, redactor, self.endpoints, f"run {number} of {scenario}")
 
 
 def open_cache(store: RunStore, on_error: Callable[[StoreError], None] = lambda _: None) -> ReplyCache:

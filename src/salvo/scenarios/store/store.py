@@ -37,16 +37,17 @@ from salvo.scenarios.store.ids import (
     steps_before_latest,
     too_few,
 )
-from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.indexing.base import Rebuilt, RunIndex
 from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.large_answers import without_repeated_answer
-from salvo.scenarios.store.recording import Recording, check_file_names
+from salvo.scenarios.store.recording_files import check_file_names
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
     from salvo.engine.runtime.clock import Clock
     from salvo.scenarios.store.backends.leases import Leases
+    from salvo.scenarios.store.recording import Recording
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 T = TypeVar("T")
@@ -136,15 +137,20 @@ class RunStore:
                 candidates.append(self.load_batch(batch_id))
         return [candidate for candidate in candidates if candidate.command == batch.command]
 
-    def save_run(self, result: AgentRunResult) -> None:
-        """Store a run. Raise AlreadyStoredError if there is another one with its id, which is not changed."""
+    def save_run(self, result: AgentRunResult) -> IndexEntry:
+        """Store a run, and return its entry of the index.
+
+        Raise AlreadyStoredError if there is another one with its id, which is not changed.
+        """
         # The file first: a line of the index never names a run that does not exist.
         key = _run_key(result.run_id)
         content = json_codec.dumps(without_repeated_answer(result), indent=2)
+        entry = index_entry(result)
         if self.storage.create(key, content):
-            self.index.add(index_entry(result))
+            self.index.add(entry)
         elif self.storage.get(key) != content:  # else it was written by a try whose answer did not arrive
             raise _already_stored(f"The run {result.run_id}")
+        return entry
 
     def load_run(self, run_id: str) -> AgentRunResult:
         key = _run_key(run_id)
@@ -324,6 +330,8 @@ class RunStore:
         return self.index.batch_ids()
 
     def _recorded(self, run_id: str) -> Recording:
+        from salvo.scenarios.store.recording import Recording  # only runs whose own file is not here are read from it
+
         return Recording.from_files(self.load_recording(run_id), run_id)
 
 

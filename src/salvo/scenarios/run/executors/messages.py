@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.sandbox.frames import read_frame, write_frame
-from salvo.engine.wire.record import RecordingOptions
+from salvo.engine.wire.base import RecordingOptions
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.attempt import FinishedRun
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
