@@ -321,6 +321,8 @@ class AgentRunResult(BaseModel):
     error: str | None = None
     final_output: Any = None
     final_text: str | None = None
+    answer_in_recording: bool = Field(False, exclude_if=lambda value: not value)
+    """In a stored file: the answer is large, and only the recording has it."""
     tool_calls: list[ToolCall] = Field(default_factory=list)
     trace: list[TraceEvent] = Field(default_factory=list)
     metrics: RunMetrics = Field(default_factory=RunMetrics)
@@ -343,6 +345,12 @@ class AgentRunResult(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        self.derive_answer()
+        for turn in self.turns:
+            turn.attach(self.tool_calls, self.trace)
+        return self
+
+    def derive_answer(self) -> None:
         """Derive the final text from the final output, or the other way round: a large one is stored only once."""
         if self.final_text is None and self.final_output is not None:
             with suppress(TypeError, ValueError, RecursionError):  # an adapter may return what is no JSON
@@ -352,9 +360,6 @@ class AgentRunResult(BaseModel):
             for event in self.trace:
                 if event.data.get("text") == SAME_AS_FINAL_TEXT:
                     event.data["text"] = self.final_text
-        for turn in self.turns:
-            turn.attach(self.tool_calls, self.trace)
-        return self
 
     @property
     def output_text(self) -> str:

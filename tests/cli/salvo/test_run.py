@@ -1016,19 +1016,44 @@ def test_the_final_text_is_the_text_of_any_output(project: UserProject, returned
     assert json.loads(project.runs()[0].read_text())["final_text"] == text
 
 
+@pytest.mark.parametrize("options", [[], ["--record"], ["--record", "--record-max-bytes", "1000"]])
 @pytest.mark.parametrize(
     "answer", ["lorem ipsum " * 200_000, json.dumps({"text": "lorem " * 200_000})], ids=["text", "json"]
 )
-def test_a_large_answer_is_stored_once_and_read_whole(project: UserProject, answer: str) -> None:
+def test_a_large_answer_is_stored_once_and_read_whole(project: UserProject, answer: str, options: list[str]) -> None:
     (project.folder / "scenarios/book_flight.yaml").unlink()
     scenario = ANY_OUTPUT.format(path="final_text", value="lorem").replace("agent:Agent", "openai\nmodel: gpt-5.4-mini")
     project.write("scenarios/output.yaml", scenario)
     with LoopbackProvider(Say(answer)) as provider:
         project.reach(provider)
-        ran = project.salvo("run", "--json", "--record")
+        ran = project.salvo("run", "--json", *options)
     [result] = results_of(ran)
     assert (result["outcome"], result["final_text"], result["trace"][0]["data"]["text"]) == ("passed", answer, answer)
     assert result["final_output"] == (json.loads(answer) if answer.startswith("{") else answer)
-    assert project.runs()[0].stat().st_size < 1.2 * len(answer)
+    assert sum(file.stat().st_size for file in project.store.rglob("*.json")) < 1.2 * len(answer)
     assert json.loads(project.salvo("report", result["run_id"], "--json").stdout) == result
-    assert project.salvo("replay").exit_code == 0
+    assert project.salvo("replay").exit_code == (0 if options else 2)
+    assert project.salvo("report", "latest", "--html", "x.html").exit_code == 0
+    if options:
+        shutil.rmtree(project.store / "runs")
+        recorded = json.loads(project.salvo("report", result["run_id"], "--json").stdout)
+        assert recorded == result, "a recording is self-contained"
+
+
+def test_a_large_answer_whose_recording_is_missing_or_damaged_is_a_sentence(project: UserProject) -> None:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    scenario = ANY_OUTPUT.format(path="final_text", value="lorem").replace("agent:Agent", "openai\nmodel: gpt-5.4-mini")
+    project.write("scenarios/output.yaml", scenario)
+    with LoopbackProvider(Say("lorem ipsum " * 1000)) as provider:
+        project.reach(provider)
+        project.salvo("run", "--record")
+    [file] = project.store.glob("recordings/*/response.json")
+    response = json.loads(file.read_text())
+    for path in ([0, "body", "json", "choices", -1], [7], "body", [0, "body", "json"], [True]):
+        file.write_text(json.dumps({**response, "answer": path}))
+        shown = project.salvo("report", file.parent.name)
+        assert (shown.exit_code, "its replies do not have the answer" in shown.stderr) == (3, True), shown.stderr
+    shutil.rmtree(file.parent)
+    shown = project.salvo("report", file.parent.name)
+    assert (shown.exit_code, "is in its recording, which is missing." in shown.stderr) == (3, True), shown.stderr
+    assert "1/1 runs" in project.salvo("report", file.parent.name.rpartition("-")[0]).stdout

@@ -17,12 +17,18 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.tape import VERSION, Tape
+from salvo.engine.wire.tape import VERSION, FormattedJsonContent, JsonContent, Tape
 from salvo.errors import TapeCorruptError
 from salvo.scenarios.result import AgentRunResult, Batch, EvalResult
 from salvo.scenarios.run.redaction import CALL_FIELDS, TOOL_FIELDS, clean_items
 from salvo.scenarios.run.tools.toolbox import ToolRecord
-from salvo.scenarios.store.large_answers import without_repeated_answer
+from salvo.scenarios.store.large_answers import (
+    find_text,
+    has_large_answer,
+    text_at,
+    without_answer,
+    without_repeated_answer,
+)
 from salvo.scenarios.store.recording_files import JUDGE, REQUEST, RESPONSE
 
 
@@ -70,9 +76,11 @@ class Recording:
                 for item in exchanges
             ],
         }
+        answer = self._answer_path()
         response = {
             "salvo_tape": VERSION,
-            "result": without_repeated_answer(self.result),
+            "result": without_repeated_answer(self.result) if answer is None else without_answer(self.result),
+            **({} if answer is None else {"answer": answer}),
             "prices": self.prices,
             "calls": clean_items(self.calls, CALL_FIELDS, redactor),
             "responses": [item.reply for item in exchanges],
@@ -82,6 +90,19 @@ class Recording:
             files[JUDGE] = _dump([_votes(result) for result in judgements])
         return files
 
+    def _answer_path(self) -> list[str | int] | None:
+        """Return where the recorded replies have the answer, if it is large; None if they do not."""
+        text = self.result.final_text
+        if text is None or not has_large_answer(self.result):
+            return None
+        for index, exchange in enumerate(self.tape.exchanges):
+            body = getattr(exchange.reply, "body", None)
+            if isinstance(body, JsonContent | FormattedJsonContent):
+                path = find_text(body.json, text)
+                if path is not None:
+                    return [index, "body", "json", *path]
+        return None
+
     @classmethod
     def from_files(cls, files: Mapping[str, bytes], name: str) -> Recording:
         """Return the recording `name`. TapeCorruptError says which of its files is missing or damaged."""
@@ -89,6 +110,7 @@ class Recording:
         requests, responses = inputs.get("requests"), outputs.get("responses")
         if not isinstance(requests, list) or not isinstance(responses, list) or len(requests) != len(responses):
             raise TapeCorruptError(f"The requests and responses of the recording {name} do not belong together.")
+        _insert_answer(outputs, responses, name)
         exchanges = [{**request, "reply": reply} for request, reply in zip(requests, responses, strict=True)]
         tape: dict[str, Any] = {
             name: inputs[name] for name in ("salvo_tape", "matching", "ignored", "ambiguous") if name in inputs
@@ -104,6 +126,17 @@ class Recording:
 
 
 _FIELDS = frozenset({"batch", "endpoint", "tools", "calls", "prices", "result", "mcp_servers"})
+
+
+def _insert_answer(outputs: dict[str, Any], responses: list[Any], name: str) -> None:
+    """Insert the answer of the run into its result, if only a reply has it."""
+    if "answer" not in outputs:
+        return
+    path, result = outputs["answer"], outputs.get("result")
+    text = text_at(responses, path) if isinstance(path, list) else None
+    if text is None or not isinstance(result, dict):
+        raise TapeCorruptError(f"The recording {name} is damaged: its replies do not have the answer of the run.")
+    result["final_text"] = text
 
 
 def _votes(result: EvalResult) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,8 +41,8 @@ from salvo.scenarios.store.ids import (
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.indexing.base import Rebuilt, RunIndex
 from salvo.scenarios.store.indexing.history import HistoryIndex
-from salvo.scenarios.store.large_answers import without_repeated_answer
-from salvo.scenarios.store.recording_files import check_file_names
+from salvo.scenarios.store.large_answers import has_large_answer, with_answer, without_answer, without_repeated_answer
+from salvo.scenarios.store.recording_files import HASHES_ONLY, check_file_names
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class RunStore:
         """
         # The file first: a line of the index never names a run that does not exist.
         key = _run_key(result.run_id)
-        content = json_codec.dumps(without_repeated_answer(result), indent=2)
+        content = json_codec.dumps(self._as_stored(result), indent=2)
         entry = index_entry(result)
         if self.storage.create(key, content):
             self.index.add(entry)
@@ -152,7 +153,26 @@ class RunStore:
             raise _already_stored(f"The run {result.run_id}")
         return entry
 
+    def _as_stored(self, result: AgentRunResult) -> AgentRunResult:
+        """Return what the file of a run holds. A large answer is stored once, in the recording if there is one."""
+        is_recorded = result.recorded and result.replay_note != HASHES_ONLY
+        if is_recorded and has_large_answer(result) and self.has_recording(result.run_id):
+            return without_answer(result).model_copy(update={"answer_in_recording": True})
+        return without_repeated_answer(result)
+
     def load_run(self, run_id: str) -> AgentRunResult:
+        result = self._load_file(run_id)
+        if not result.answer_in_recording:
+            return result
+        if not self.has_recording(run_id):
+            raise StoreError(
+                f"The answer of the run {run_id} is in its recording, which is missing.",
+                hint="Restore the folder of the recording.",
+            )
+        return with_answer(result, self._recorded(run_id).result.final_text)
+
+    def _load_file(self, run_id: str) -> AgentRunResult:
+        """Return what the file of a run holds, or its recording if it has no file."""
         key = _run_key(run_id)
         try:
             content = self.storage.get(key)
@@ -290,8 +310,19 @@ class RunStore:
             try:
                 entries.append(index_entry(self.load_run(run_id)))
             except (StoreError, TapeError):
-                entries.skipped += 1
+                if (entry := self._entry_without_answer(run_id)) is not None:
+                    entries.append(entry)
+                else:
+                    entries.skipped += 1
         return entries
+
+    def _entry_without_answer(self, run_id: str) -> IndexEntry | None:
+        """Return the entry of a run whose large answer is lost with its recording. Its verdict is known."""
+        with suppress(StoreError, TapeError):
+            result = self._load_file(run_id)
+            if result.answer_in_recording:
+                return replace(index_entry(result), content_hash="")  # no other answer is known to be the same
+        return None
 
     def _latest_run(self, back: int) -> str:
         """Return a run by how many ended after it, or by its id if the index does not say. A skipped run is none."""
@@ -330,7 +361,7 @@ class RunStore:
         return self.index.batch_ids()
 
     def _recorded(self, run_id: str) -> Recording:
-        from salvo.scenarios.store.recording import Recording  # only runs whose own file is not here are read from it
+        from salvo.scenarios.store.recording import Recording  # few runs are read from it
 
         return Recording.from_files(self.load_recording(run_id), run_id)
 
