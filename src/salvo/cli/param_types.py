@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -31,7 +31,26 @@ class _FilePath(click.Path):
         return Path(os.fsdecode(super().convert(value, param, ctx)))
 
 
+class RunsAtOnce(NamedTuple):
+    """How many runs are made at once; `is_adaptive`: at first, and more while providers accept their calls."""
+
+    start: int
+    is_adaptive: bool = False
+
+
+class _RunsAtOnceType(click.ParamType[RunsAtOnce]):
+    name = "N|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> RunsAtOnce:
+        if isinstance(value, RunsAtOnce):
+            return value
+        if value == "auto":
+            return RunsAtOnce(10, is_adaptive=True)
+        return RunsAtOnce(click.IntRange(min=1).convert(value, param, ctx))
+
+
 FILE_PATH = _FilePath()
+RUNS_AT_ONCE = _RunsAtOnceType()
 SECONDS = _NumberRange(min=0, max=86_400, min_open=True)
 DOLLARS = _NumberRange(min=0)
 SHARE = _NumberRange(0, 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, SECONDS, SHARE
+from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, RUNS_AT_ONCE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
@@ -69,7 +69,14 @@ DEFAULT_BASELINE = "-"
 @click.option("--ff", "--failed-first", "failed_first", is_flag=True, help="All, those that did not pass first.")
 @click.option("--co", "--collect-only", "collect_only", is_flag=True, help="Only list the scenarios; run nothing.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")
-@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option(
+    "-j",
+    "--concurrency",
+    type=RUNS_AT_ONCE,
+    default="10",
+    show_default=True,
+    help="Runs at once; auto: as many as the providers accept.",
+)
 @click.option(
     "--processes",
     type=click.IntRange(1, 1000),

@@ -19,6 +19,7 @@ import click
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import RunsAtOnce
 from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
@@ -47,7 +48,7 @@ from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
-    pass
+    from salvo.engine.wire.rate_shares import RateState
 
 
 def run(
@@ -73,7 +74,7 @@ def run(
     failed_first: bool,
     collect_only: bool,
     exitfirst: bool,
-    concurrency: int,
+    concurrency: RunsAtOnce,
     processes: int | None,
     call_timeout: float | None,
     connect_timeout: float | None,
@@ -146,7 +147,7 @@ def run(
             record_max_bytes=record_max_bytes,
             redact=patterns,
             max_runs=max_runs,
-            at_once=concurrency,
+            at_once=concurrency.start,
             one_sided=one_sided,
             cache=cache,
         )
@@ -170,7 +171,9 @@ def run(
         plan_display.show(workspace, work, max_cost, as_json=as_json)
         raise SystemExit(ExitCode.OK)
 
-    limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
+    limits = RunLimits(
+        concurrency.start, max_cost, stop_at_first_failure=exitfirst, is_adaptive=concurrency.is_adaptive
+    )
 
     def finish(outcome: RunnerResult) -> ExitCode:
         store = workspace.store()
@@ -256,6 +259,12 @@ _MILESTONE_SECONDS = 60
 """Without a terminal, a line is printed each time that the oldest call has waited for so long."""
 
 
+def _format_rate(calls_per_second: float) -> str:
+    if calls_per_second >= 1:
+        return f"{calls_per_second:.0f} calls/s"
+    return f"{60 * calls_per_second:.0f} calls/min"
+
+
 class _Progress(RunListener):
     """Shows how many runs are done, how many passed, what they cost, and how long calls have been open."""
 
@@ -264,6 +273,7 @@ class _Progress(RunListener):
         self._total = self._done = self._passed = self._cached = self._minutes_shown = 0
         self._not_replayable: Counter[tuple[str, str, str]] = Counter()
         self._cost = 0.0
+        self._at_once = self._rates = ""
         self._blocked_at: set[str] = set()
 
     def planned(self, count: int) -> None:
@@ -290,6 +300,12 @@ class _Progress(RunListener):
                 f"The event loop was blocked for {seconds:.0f} s at {where}. Other runs had to wait; this time is not "
                 "counted as theirs."
             )
+
+    def grown(self, at_once: int) -> None:
+        self._at_once = f", {at_once} at once"
+
+    def paced(self, rates: Sequence[RateState]) -> None:
+        self._rates = "".join(f", {printable(state.name)} {_format_rate(state.rate)}" for state in rates)
 
     def unpriced(self, name: str) -> None:
         self.line.print(unpriced_notice(name))
@@ -339,7 +355,7 @@ class _Progress(RunListener):
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", ${self._cost:.4f}" if self._cost else ""
         cost += f", {self._cached} from the cache" if self._cached else ""
-        text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}{note}"
+        text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}{self._at_once}{self._rates}{note}"
         self.line.update(text, milestone=milestone)
 
 

@@ -14,4 +14,5 @@ def choose_workers(
     workspace: Workspace, work: list[ScenarioRuns], settings: RunSettings, limits: RunLimits, processes: int
 ) -> tuple[RunLimits, OpenWorkers]:
     """Return what opens the workers, and how many runs they make at once."""
-    return limits, in_processes(processes, worker_setup(workspace, work, settings, is_copied=False))
+    setup = worker_setup(workspace, work, settings, is_copied=False, is_adaptive=limits.is_adaptive)
+    return limits, in_processes(processes, setup)

@@ -56,15 +56,23 @@ class Pool:
     did not finish gets a PoolStopped, so the results of the other jobs are not lost.
     """
 
-    def __init__(self, limit: int, budget: Budget | None = None) -> None:
+    def __init__(self, limit: int, budget: Budget | None = None, *, start: int | None = None) -> None:
         if limit < 1:
             raise ValueError(f"a pool must allow at least one job, not {limit}")
         self.limit = limit
+        self.at_once = min(start or limit, limit)
+        """How many jobs may run now; `grow` adds one, up to the limit."""
         self.budget = budget or Budget()
-        self._slots = asyncio.Semaphore(limit)
+        self._slots = asyncio.Semaphore(self.at_once)
         self._running: set[asyncio.Future[Any]] = set()
         self._stopped = ""
         self._cancelled = ""
+
+    def grow(self) -> None:
+        """Allow one more job at once, if the limit permits and all that are allowed now are running."""
+        if self.at_once < self.limit and len(self._running) >= self.at_once:
+            self.at_once += 1
+            self._slots.release()
 
     def stop(self, reason: str) -> None:
         """Start no more jobs. The first reason counts."""

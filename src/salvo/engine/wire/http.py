@@ -57,12 +57,14 @@ class HttpWire:
         clock: Clock | None = None,
         timeouts: Timeouts | None = None,
         max_reply_bytes: int = 64 * 1024 * 1024,
+        also_keep: tuple[str, ...] = (),
     ) -> None:
         self._endpoints = dict(endpoints)
         self._redactor = redactor
         self._clock = clock or SystemClock()
         self._timeouts = timeouts or Timeouts()
         self._max_reply_bytes = max_reply_bytes
+        self._kept_headers = (*_KEPT_HEADERS, *also_keep)
         self._routes: dict[tuple[str, str], _Route] = {}
         self._client_timeouts: dict[Timeouts, aiohttp.ClientTimeout] = {}
         self._reached: set[URL] = set()
@@ -111,7 +113,7 @@ class HttpWire:
         return WireReply(
             status=response.status,
             body=body,
-            headers=_kept_headers(response),
+            headers=self._headers(response),
             seconds=self._clock.monotonic() - started,
         )
 
@@ -161,9 +163,12 @@ class HttpWire:
                     )
                 chunks.append(chunk)
                 if streaming is not None and is_stream:
-                    await streaming.sink(chunk, _kept_headers(response))
+                    await streaming.sink(chunk, self._headers(response))
         decoder.close()
         return b"".join(chunks)
+
+    def _headers(self, response: aiohttp.ClientResponse) -> dict[str, str]:
+        return {name: value for name in self._kept_headers if (value := response.headers.get(name)) is not None}
 
     def _open(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
@@ -246,10 +251,6 @@ def _body_data(body: Any) -> bytes | io.BytesIO:
     """Return the bytes of a body. A long one is a file, which aiohttp writes in chunks, so that others do not wait."""
     content = body if isinstance(body, bytes) else json_codec.dumps(body)
     return content if len(content) <= _LONG_BODY else io.BytesIO(content)
-
-
-def _kept_headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    return {name: value for name in _KEPT_HEADERS if (value := response.headers.get(name)) is not None}
 
 
 def _connection_error(error: aiohttp.ClientConnectorError, route: _Route, *, was_reached: bool) -> UnreachableError:

@@ -33,6 +33,7 @@ from salvo.scenarios.spec.schema import Assertion, Scenario
 if TYPE_CHECKING:
     from salvo.engine.chat.judge import JudgeVote, Question
     from salvo.engine.wire.cache import CachingWire
+    from salvo.engine.wire.pacing import Pacer
     from salvo.engine.wire.record import RecordingWire
     from salvo.scenarios.run.conversation.log import ConversationLog
     from salvo.scenarios.run.conversation.users import User
@@ -95,6 +96,8 @@ class Session:
     cache: CacheSource | None = None
     servers: McpServers | None = None
     """None where no scenario has MCP servers."""
+    pacer: Pacer | None = None
+    """None where the number of runs at once is fixed."""
     registry: Registry = field(default_factory=builtin_registry)
     open_calls: PendingCalls = field(default_factory=PendingCalls)
     live: WeakValueDictionary[Stopwatch, RunEnvironment] = field(default_factory=WeakValueDictionary)
@@ -243,7 +246,7 @@ def live_environment(
 
     limits = prepared.call_limits
     retrying = RetryingWire(
-        session.wire,
+        session.wire if session.pacer is None else session.pacer.wire(session.wire, stopwatch.paused),
         policy=limits.retry_policy(),
         clock=clock,
         listener=waiting,

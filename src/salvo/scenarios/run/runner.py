@@ -10,7 +10,7 @@ Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -37,6 +37,8 @@ from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
+    from salvo.engine.wire.pacing import Pacer
+    from salvo.engine.wire.rate_shares import RateState
     from salvo.scenarios.run.tools.mcp_tools import McpServers
     from salvo.scenarios.store.reply_cache import CacheSource
 
@@ -85,6 +87,11 @@ class RunLimits:
     max_cost: float | None = None
     """Dollars after which no more runs are started."""
     stop_at_first_failure: bool = False
+    is_adaptive: bool = False
+    """Whether more runs are made at once while providers accept their calls, up to MOST_AT_ONCE."""
+
+
+MOST_AT_ONCE = 200
 
 
 class RunListener:
@@ -100,6 +107,12 @@ class RunListener:
 
     def calling(self, count: int, seconds: float) -> None:
         """So many calls of agents are under way, the oldest for so long. Called every second."""
+
+    def grown(self, at_once: int) -> None:
+        """So many runs may be made at once now (`-j auto`)."""
+
+    def paced(self, rates: Sequence[RateState]) -> None:
+        """Calls to these models are limited. Called every second (`-j auto`)."""
 
     def blocked(self, seconds: float, where: str) -> None:
         """Code at this place blocked the event loop, so that no run could go on."""
@@ -157,7 +170,10 @@ class Runner:
     _session: Session | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost, self.listener.unpriced))
+        limits = self.limits
+        budget = Budget(limits.max_cost, self.listener.unpriced)
+        most = max(MOST_AT_ONCE, limits.concurrency) if limits.is_adaptive else limits.concurrency
+        self._pool = Pool(most, budget, start=limits.concurrency)
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
         check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
@@ -184,17 +200,21 @@ class Runner:
         spend = self._pool.budget.spend
         if self.open_workers is not None:
             batches = [prepared.batch for prepared in scenarios.values()]
-            driver = Driver(batches, self.listener, spend, self._save_listing, self._stored_run)
+            driver = Driver(batches, self.listener, spend, self._save_listing, self._stored_run, self._add_room)
             async with self.open_workers(driver) as workers:
                 yield workers
             return
-        async with self.open_session(scenarios.values(), spend, self._save_listing) as session:
+        async with self.open_session(scenarios.values(), spend, self._save_listing, self._add_room) as session:
             self._session = session
             yield InProcess(session, scenarios)
 
     @asynccontextmanager
     async def open_session(
-        self, scenarios: Iterable[PreparedScenario], spend: Spend, on_listed: OnListed
+        self,
+        scenarios: Iterable[PreparedScenario],
+        spend: Spend,
+        on_listed: OnListed,
+        add_room: Callable[[], None],
     ) -> AsyncIterator[Session]:
         """Open what the runs of a process share. A worker calls this, too."""
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
@@ -204,7 +224,9 @@ class Runner:
             loop.on_blocked = self.listener.blocked
         timeouts = self.call_limits.timeouts()
         async with AsyncExitStack() as stack:
-            http = HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts)
+            pacer = self._pacer(add_room)
+            headers = pacer.headers if pacer else ()
+            http = HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts, also_keep=headers)
             wire = await stack.enter_async_context(http)
             session = Session(
                 wire,
@@ -216,6 +238,7 @@ class Runner:
                 self.price_book,
                 self._cache(),
                 await self._start_servers(scenarios, wire, on_listed, stack),
+                pacer,
             )
             async with self._showing_life(session):
                 yield session
@@ -246,6 +269,17 @@ class Runner:
                 outcome = Outcome.INTERRUPTED if (id(prepared), number) in started else Outcome.NOT_RUN
                 runs.skipped[number] = SkippedRun(outcome, Cause.INTERRUPTED, reason)
         return RunnerResult()
+
+    def _add_room(self) -> None:
+        self._pool.grow()
+        self.listener.grown(self._pool.at_once)
+
+    def _pacer(self, add_room: Callable[[], None]) -> Pacer | None:
+        if not self.limits.is_adaptive:
+            return None
+        from salvo.engine.wire.pacing import Pacer  # most commands have a fixed number of runs at once
+
+        return Pacer(self.clock, add_room)
 
     def _cache(self) -> CacheSource | None:
         if not self.use_cache:
@@ -361,6 +395,8 @@ class Runner:
         async def notify() -> None:
             while True:
                 await asyncio.sleep(_SECONDS_BETWEEN_SIGNS)
+                if session.pacer is not None:
+                    self.listener.paced(session.pacer.rates)
                 if (oldest := session.open_calls.oldest_start) is not None:
                     self.listener.calling(session.open_calls.count, self.clock.monotonic() - oldest)
 

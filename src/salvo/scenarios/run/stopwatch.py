@@ -38,7 +38,9 @@ class Stopwatch:
         """Where in the code."""
         self._excluded = 0.0
         self._excluded_until = self._started
-        self._paused_at: float | None = None
+        self._pauses = 0
+        self._paused_at = self._started
+        self._blocked_before_pause = 0.0
         self._limit = 0.0
         self._timeout: asyncio.Timeout | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -53,8 +55,7 @@ class Stopwatch:
 
     def seconds(self) -> float:
         by_others = self._loop_blocked() - self._loop_blocked_before - self.blocked
-        now = self._clock.monotonic() if self._paused_at is None else self._paused_at
-        return now - self._started - self._excluded - by_others
+        return self._clock.monotonic() - self._started - self._excluded - self._open_pause() - by_others
 
     def blocking(self, seconds: float, where: str) -> bool:
         """Count the time in which the agent blocks the loop, in the thread that watches. Return whether it is over."""
@@ -69,21 +70,37 @@ class Stopwatch:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Exclude the time of this block, in which the agent waits for its user."""
-        self._paused_at = self._clock.monotonic()
-        blocked_before = self._loop_blocked()
+        """Exclude the time of this block, in which the agent waits for its user, or for its turn to send a call."""
+        self._exclude_pause()
+        self._pauses += 1
+        self._start_pause()
         try:
             yield
         finally:
-            # What others blocked meanwhile is excluded already.
-            pause = self._clock.monotonic() - self._paused_at - (self._loop_blocked() - blocked_before)
-            self._excluded += max(pause, 0.0)
-            self._paused_at = None
+            self._exclude_pause()
+            self._pauses -= 1
+
+    def _start_pause(self) -> None:
+        self._paused_at = self._clock.monotonic()
+        self._blocked_before_pause = self._loop_blocked()
+
+    def _open_pause(self) -> float:
+        """Return how long the pause that is under way has lasted, without what is excluded already."""
+        if not self._pauses:
+            return 0.0
+        pause = self._clock.monotonic() - max(self._paused_at, self._excluded_until)
+        return max(0.0, pause - (self._loop_blocked() - self._blocked_before_pause))
+
+    def _exclude_pause(self) -> None:
+        """Exclude the pause that is under way, if there is one, up to now."""
+        if self._pauses:
+            self._excluded += self._open_pause()
+            self._start_pause()
+            self._excluded_until = max(self._excluded_until, self._paused_at)
 
     def exclude(self, wait: Wait) -> None:
         """Exclude a failed try and the wait after it. Time in which several calls wait is excluded only once."""
-        if self._paused_at is not None:
-            return
+        self._exclude_pause()
         now = self._clock.monotonic()
         until = max(now + wait.seconds, self._excluded_until)
         self._excluded += until - max(now - wait.lost, self._excluded_until)

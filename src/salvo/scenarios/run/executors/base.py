@@ -55,6 +55,8 @@ class Driver:
     on_listed: OnListed
     stored_run: Callable[[str], AgentRunResult | None]
     """Returns a run that is stored already, wherever it was made."""
+    add_room: Callable[[], None]
+    """Called when calls were accepted, so that one more run may be made at once (`-j auto`)."""
 
 
 OpenWorkers: TypeAlias = Callable[[Driver], AbstractAsyncContextManager[Executor]]

@@ -1,7 +1,7 @@
 """What crosses between the process that leases runs and its workers: JSON, and the bytes of results and recordings.
 
-to a worker      setup, lease, cancel, listing (the answer to one), end
-from a worker    ready, failed, run, raised, listing, spent, waiting, calling, blocked, cache_failed
+to a worker      setup, lease, cancel, listing (the answer to one), shares, end
+from a worker    ready, failed, run, raised, listing, spent, waiting, calling, blocked, cache_failed, room, rates
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class WorkerSetup:
     """Relative to the root if it is inside."""
     recording: RecordingOptions | None = None
     use_cache: bool = False
+    is_adaptive: bool = False
+    """Whether calls are sent as fast as the providers accept them (`-j auto`)."""
 
 
 def pack(messages: Iterable[Message]) -> bytes:

@@ -14,7 +14,12 @@ from salvo.scenarios.workspace import Workspace
 
 
 def worker_setup(
-    workspace: Workspace, work: Iterable[ScenarioRuns], settings: RunSettings, *, is_copied: bool
+    workspace: Workspace,
+    work: Iterable[ScenarioRuns],
+    settings: RunSettings,
+    *,
+    is_copied: bool,
+    is_adaptive: bool = False,
 ) -> WorkerSetup:
     """Return the setup of workers that read the project here, or that get a copy of its folder."""
     project = workspace.project
@@ -29,6 +34,7 @@ def worker_setup(
         price_file=_relative(workspace.price_file, project.root),
         recording=settings.recording,
         use_cache=settings.cache,
+        is_adaptive=is_adaptive,
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from salvo import __version__
 from salvo.engine.runtime.event_loop import Responsible
+from salvo.engine.wire.rate_shares import RateState
 from salvo.engine.wire.retry import Wait
 from salvo.errors import InputError, SalvoError, StoreError, UsageError
 from salvo.scenarios.destinations import destination_lines
@@ -21,7 +22,7 @@ from salvo.scenarios.run.executors.base import Lease
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, plain, run_message, typed
 from salvo.scenarios.run.permanent_faults import check_endpoints
-from salvo.scenarios.run.runner import RunListener
+from salvo.scenarios.run.runner import RunLimits, RunListener
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.workspace import Workspace
 
@@ -53,8 +54,9 @@ class Worker:
             return
         self._scenarios = {item.batch.batch_id: item for item in prepared}
         listener = _Forwarding(self._send)
-        runner = workspace.runner(recording=setup.recording, listener=listener, use_cache=setup.use_cache)
-        async with runner.open_session(prepared, self._spend, self._on_listed) as session:
+        limits = RunLimits(is_adaptive=setup.is_adaptive)
+        runner = workspace.runner(limits, setup.recording, listener, use_cache=setup.use_cache)
+        async with runner.open_session(prepared, self._spend, self._on_listed, self._add_room) as session:
             self._session = session
             self._executor = InProcess(session, self._scenarios)
             lines = destination_lines(workspace, [item.scenario for item in prepared])
@@ -77,6 +79,9 @@ class Worker:
                     task.cancel()
             case "listing":
                 self._accepted.pop((fields["batch_id"], fields["name"])).set_result(fields["server"])
+            case "shares":
+                if self._session is not None and self._session.pacer is not None:
+                    self._session.pacer.take_shares(RateState.from_plain(item) for item in fields["rates"])
             case "end":
                 self._ended.set()
 
@@ -107,6 +112,9 @@ class Worker:
     def _spend(self, cost: float | None, name: str = "") -> None:
         self._send(Message("spent", {"cost": cost, "name": name}))
 
+    def _add_room(self) -> None:
+        self._send(Message("room"))
+
     async def _on_listed(self, batch: Batch, name: str) -> None:
         """Tell the driver what a server lists. What it answers is the list of the batch, perhaps another worker's."""
         key = batch.batch_id, name
@@ -129,6 +137,9 @@ class _Forwarding(RunListener):
 
     def calling(self, count: int, seconds: float) -> None:
         self._send(Message("calling", {"count": count, "seconds": seconds}))
+
+    def paced(self, rates: Sequence[RateState]) -> None:
+        self._send(Message("rates", {"rates": [rate.as_plain() for rate in rates]}))
 
     def blocked(self, seconds: float, where: str) -> None:
         self._send(Message("blocked", {"seconds": seconds, "where": where}))

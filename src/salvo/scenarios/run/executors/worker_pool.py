@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeAlias
 from salvo.engine.runtime.pool import gather
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.base import WireRequest
+from salvo.engine.wire.rate_shares import RateState, equal_shares
 from salvo.engine.wire.retry import Wait
 from salvo.errors import SalvoError, StoreError, UsageError, WorkerLostError
 from salvo.scenarios.result import ListedServer
@@ -61,6 +62,8 @@ class _WorkerState:
     unsent: list[_Run] = field(default_factory=list)
     calling: tuple[int, float] = (0, 0.0)
     """How many calls are under way, and for how long the oldest has been."""
+    rates: list[RateState] = field(default_factory=list)
+    """The models whose calls it limits."""
 
 
 class WorkerExecutor:
@@ -190,6 +193,11 @@ class WorkerExecutor:
                 listener.blocked(fields["seconds"], fields["where"])
             case "cache_failed":
                 listener.cache_failed(StoreError(fields["message"], hint=fields["hint"]))
+            case "room":
+                self._driver.add_room()
+            case "rates":
+                worker.rates = [RateState.from_plain(item) for item in fields["rates"]]
+                self._share_rates()
             case "listing":
                 await self._accept_listing(worker, fields)
 
@@ -202,6 +210,15 @@ class WorkerExecutor:
             future.set_result(finished_run(message))
         else:
             future.set_exception(RuntimeError(f"A worker failed:\n{message.fields['error']}"))
+
+    def _share_rates(self) -> None:
+        """Tell all workers their equal shares of what the providers accept from all of them."""
+        shares = equal_shares([worker.rates for worker in self._workers])
+        message = Message("shares", {"rates": [share.as_plain() for share in shares]})
+        for worker in self._workers:
+            worker.link.send([message])
+        count = len(self._workers)
+        self._driver.listener.paced([share.times(count) for share in shares])
 
     async def _accept_listing(self, worker: _WorkerState, fields: Any) -> None:
         """Answer with the list of the batch: this one, unless another worker was first."""

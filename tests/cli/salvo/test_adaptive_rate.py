@@ -1,0 +1,135 @@
+"""`salvo run -j auto`: as many runs at once, and as many calls per second, as the provider accepts."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from tests.support.project import UserProject
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, in_order
+
+GREETING = """
+scenario: greeting
+adapter: openai
+model: gpt-5.4-mini
+user_message: Say hello.
+timeout: {timeout}
+assertions:
+  - {{type: latency_limit, max_seconds: {timeout}}}
+"""
+
+
+@pytest.fixture
+def greeting(project: UserProject) -> UserProject:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    return write_greeting(project, timeout=60)
+
+
+def write_greeting(project: UserProject, timeout: float) -> UserProject:
+    project.write("scenarios/greeting.yaml", GREETING.format(timeout=timeout))
+    return project
+
+
+class TokenBucket:
+    """A provider that accepts so many calls per second, and as many at once as a second brings."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._lock = threading.Lock()
+        self._tokens = rate
+        self._started = self._refilled = time.monotonic()
+        self.accepted = self.refused = 0
+
+    def __call__(self, _request: ProviderRequest) -> Answer:
+        with self._lock:
+            now = time.monotonic()
+            self._tokens = min(self._rate, self._tokens + (now - self._refilled) * self._rate)
+            self._refilled = now
+            if self._tokens < 1:
+                self.refused += 1
+                return Fault.rate_limited()
+            self._tokens -= 1
+            if not self.accepted:
+                self._started = now
+            self.accepted += 1
+            return Say("Hello.")
+
+    @property
+    def used(self) -> float:
+        """Return the share that was used of what could have been, from the first call to the last."""
+        return self.accepted / (self._rate * (self._refilled - self._started) + self._rate)
+
+
+def test_more_and_more_runs_are_made_at_once_while_every_call_is_accepted(greeting: UserProject) -> None:
+    with LoopbackProvider(Say("Hello."), latency=0.05) as provider:
+        greeting.reach(provider)
+        result = greeting.salvo("run", "-j", "auto", "-n", "300")
+        assert result.exit_code == 0, result.output
+        assert 20 < provider.most_at_once <= 200
+
+
+def test_a_number_of_runs_at_once_stays_as_it_is(greeting: UserProject) -> None:
+    with LoopbackProvider(Say("Hello."), latency=0.05) as provider:
+        greeting.reach(provider)
+        assert greeting.salvo("run", "-j", "7", "-n", "100").exit_code == 0
+        assert provider.most_at_once == 7
+
+
+def test_a_scenario_that_allows_few_runs_at_once_never_has_more(greeting: UserProject) -> None:
+    greeting.write("scenarios/greeting.yaml", GREETING.format(timeout=60) + "concurrency: 3\n")
+    with LoopbackProvider(Say("Hello."), latency=0.02) as provider:
+        greeting.reach(provider)
+        assert greeting.salvo("run", "-j", "auto", "-n", "60").exit_code == 0
+        assert provider.most_at_once == 3
+
+
+def test_waiting_for_a_turn_is_not_the_agents_time(greeting: UserProject) -> None:
+    write_greeting(greeting, timeout=0.9)
+    refusals = [Fault.rate_limited()] * 3  # the first one pauses all calls for a second
+    with LoopbackProvider(in_order(*refusals, *[Say("Hello.")] * 12)) as provider:
+        greeting.reach(provider)
+        result = greeting.salvo("run", "-j", "auto", "-n", "12")
+    assert result.exit_code == 0, result.output
+    runs = [json.loads(path.read_text()) for path in greeting.runs()]
+    assert len(runs) == 12
+    assert max(run["metrics"]["latency"] for run in runs) < 0.9
+
+
+@pytest.mark.parametrize("workers", [(), ("--processes", "2")])
+def test_no_run_is_lost_to_the_rate_limit(greeting: UserProject, workers: tuple[str, ...]) -> None:
+    bucket = TokenBucket(30)
+    with LoopbackProvider(bucket, latency=0.02) as provider:
+        greeting.reach(provider)
+        result = greeting.salvo("run", "-j", "auto", "-n", "120", *workers)
+    assert result.exit_code == 0, result.output
+    assert bucket.accepted == 120
+
+
+def test_runs_in_several_processes_are_made_at_once_while_every_call_is_accepted(greeting: UserProject) -> None:
+    with LoopbackProvider(Say("Hello."), latency=0.1) as provider:
+        greeting.reach(provider)
+        result = greeting.salvo("run", "-j", "auto", "-n", "200", "--processes", "2")
+        assert result.exit_code == 0, result.output
+        assert 15 < provider.most_at_once <= 200
+
+
+def test_only_a_number_or_auto_is_accepted(greeting: UserProject) -> None:
+    for value in ("0", "-1", "many", "1.5"):
+        result = greeting.salvo("run", "-j", value)
+        assert result.exit_code == 2
+        assert "-j" in result.output
+
+
+@pytest.mark.load
+@pytest.mark.parametrize("workers", [(), ("--processes", "4")])
+def test_the_rate_of_the_provider_is_used_with_few_refusals(greeting: UserProject, workers: tuple[str, ...]) -> None:
+    bucket = TokenBucket(50)
+    with LoopbackProvider(bucket, latency=0.2) as provider:
+        greeting.reach(provider)
+        result = greeting.salvo("run", "-j", "auto", "-n", "3000", *workers)
+    assert result.exit_code == 0, result.output
+    refused = bucket.refused / (bucket.refused + bucket.accepted)
+    print(f"{bucket.used:.1%} of the rate used, {refused:.1%} refused")
+    assert bucket.used > 0.9
+    assert refused < 0.02
