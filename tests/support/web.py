@@ -135,8 +135,9 @@ def server_process(
     served_by: str = "byop serve",
     token: str | None = TOKEN,
     opens_browser: bool = False,
+    database_url: str | None = None,
 ) -> Iterator[ServerProcess]:
-    """Start the command with its database in the folder, and kill it at the end."""
+    """Start the command with its database in the folder, or with the one that is given, and kill it at the end."""
     name, subcommand = served_by.split()
     code = f"from salvo.cli.{name} import {name}; {name}()"
     command = [sys.executable, "-c", code, subcommand, "--port", "0", *([] if opens_browser else ["--no-open"])]
@@ -144,6 +145,8 @@ def server_process(
     environ = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "SALVO_TOKEN")}
     if token is not None:
         environ["SALVO_TOKEN"] = token
+    if database_url is not None:
+        environ["DATABASE_URL"] = database_url
     with (
         log.open("a") as errors,
         subprocess.Popen(
@@ -252,6 +255,15 @@ class Client:
 async def client(server: Loginable) -> AsyncIterator[Client]:
     """A program that is let in by the token of the tests."""
     headers = {"authorization": f"Bearer {TOKEN}"}
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers=headers) as session:
+        yield Client(server.url, session)
+
+
+@asynccontextmanager
+async def browser(server: Loginable) -> AsyncIterator[Client]:
+    """A client with a session of its own."""
+    name, value = session_cookie(server.login_address())
+    headers = {"cookie": f"{name}={value}"}
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers=headers) as session:
         yield Client(server.url, session)
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from salvo.cli import server_log
 from salvo.cli.login_file import RedirectFile, load_token
 from salvo.cli.output import echo
 from salvo.engine.chat import catalog
@@ -45,6 +46,10 @@ def _refuse_passwords(_ctx: click.Context, _param: click.Parameter, urls: tuple[
             hint="Leave out what is before the @; enter a key on the page.",
         )
     return urls
+
+
+def _configure_log(_ctx: click.Context, _param: click.Parameter, log_format: str) -> None:
+    server_log.configure(log_format)
 
 
 _OPTIONS: tuple[Callable[[Command], Command], ...] = (
@@ -103,6 +108,17 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
         help="Let everybody who is logged in use the providers' keys of this server's environment. Evaluations with "
         "them continue by themselves when a server was stopped or killed.",
     ),
+    click.option(
+        "--log-format",
+        type=click.Choice(server_log.FORMATS),
+        default="text",
+        show_default=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_configure_log,
+        help="With json, stderr has one JSON object per request, evaluation and warning, without texts and keys. "
+        "Addresses that log in are on stdout only.",
+    ),
 )
 
 
@@ -121,13 +137,13 @@ class Login:
         first, *others = (f"{address}/login?code={code}" for address in self._addresses)
         echo(first)
         for other in others:
-            echo(f"or {other}", err=True)
+            echo(f"or {other}", err=not server_log.is_json())
 
     def _print_next(self) -> None:
         if self._is_closed:
             return
         with suppress(OSError):  # nobody reads the terminal any more, which must not fail the request
-            echo("That address is used up or has expired. This one opens another browser:", err=True)
+            server_log.notice("That address is used up or has expired. This one opens another browser:")
             self.print_address()
 
     def open_browser(self) -> None:
@@ -179,21 +195,20 @@ def start(
         def ready(actual_port: int | None) -> None:
             if unix_socket is not None:
                 tunnel = port or DEFAULT_PORT
-                echo(
+                server_log.notice(
                     f"Listening on {printable(str(unix_socket))}, for this user only. A browser needs a port that "
                     f"leads to it, here or on another machine: ssh -L {tunnel}:"
-                    f"{printable(str(unix_socket.absolute()))} HOST",
-                    err=True,
+                    f"{printable(str(unix_socket.absolute()))} HOST"
                 )
                 login = Login(access, settings.clock, [f"http://localhost:{tunnel}"])
             else:
                 login = Login(access, settings.clock, [f"http://{name}:{actual_port}" for name in own_hosts])
             cleanup.callback(login.close)
             if shared_hosts:
-                echo(_SHARED, err=True)
+                server_log.notice(_SHARED)
             login.print_address()
             if not static_files.is_built(settings.static):
-                echo(static_files.MISSING, err=True)
+                server_log.notice(static_files.MISSING)
             elif not no_open and unix_socket is None:
                 login.open_browser()
 
@@ -204,7 +219,7 @@ def start(
             else:
                 serve(app, host, port, ready)
         except KeyboardInterrupt:
-            echo("Stopped.", err=True)
+            server_log.notice("Stopped.")
 
 
 def _provider_environment() -> dict[str, str]:
@@ -216,7 +231,7 @@ def _provider_environment() -> dict[str, str]:
             "--keys-from-env finds no key in the environment.",
             hint=f"Set {' or '.join(provider.key_variable for provider in providers)}, or leave out the option.",
         )
-    echo(f"Everybody who is logged in can use {pluralize(len(keys), 'key')}: {' and '.join(keys)}.", err=True)
+    server_log.notice(f"Everybody who is logged in can use {pluralize(len(keys), 'key')}: {' and '.join(keys)}.")
     addresses = [provider.base_url_variable for provider in providers]
     return {name: os.environ[name] for name in (*keys, *addresses) if os.environ.get(name)}
 

@@ -33,6 +33,7 @@ from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
 from salvo.web.jobs.changes import Changes
 from salvo.web.jobs.requirements import fulfilled_by
 from salvo.web.jobs.scheduler import Jobs, SchedulerLimits
+from salvo.web.metrics import Metrics
 from salvo.web.read_files import ReadFiles
 from salvo.web.request_models import RequestModel, stored_config
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
@@ -43,6 +44,7 @@ from salvo.web.routes import (
     evaluations,
     evaluators,
     history,
+    operations,
     playbooks,
     reports,
     runs,
@@ -83,6 +85,7 @@ def create_app(
 ) -> FastAPI:
     """`access` is given where login codes are issued. `on_shutdown` is called also when a signal ends the process."""
     access = access or AccessControl(settings.clock, settings.token)
+    metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -98,13 +101,15 @@ def create_app(
             )
             changes = Changes()
             limits = SchedulerLimits(settings.max_evaluations, settings.max_queued)
-            jobs = Jobs(store, limits, fulfilled_by(settings), partial(stored_config, settings), changes)
+            jobs = Jobs(store, limits, fulfilled_by(settings), partial(stored_config, settings), changes, metrics)
             root = settings.project.absolute()
             catalog = BatchCatalog(
                 open_store(Project(root, root, store_address=settings.store_address)), settings.clock
             )
             closing = asyncio.Event()
-            app.state.services = Services(settings, store, jobs, catalog, changes, access, ReadFiles(), closing)
+            app.state.services = Services(
+                settings, store, jobs, catalog, changes, metrics, access, ReadFiles(), closing
+            )
             try:
                 await jobs.open()
                 yield
@@ -126,11 +131,23 @@ def create_app(
         default_response_class=JsonResponse,
         responses=_ERRORS,
     )
-    for module in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, session, about):
+    for module in (
+        evaluations,
+        reports,
+        history,
+        playbooks,
+        evaluators,
+        documents,
+        batches,
+        runs,
+        session,
+        about,
+        operations,
+    ):
         app.include_router(module.router)
     app.router.default = GZipMiddleware(PageFiles(settings.static))
     add_error_handlers(app)
-    app.add_middleware(SecurityMiddleware, settings=settings, access=access)
+    app.add_middleware(SecurityMiddleware, settings=settings, access=access, metrics=metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # as FastAPI documents it
     return app
 
@@ -154,8 +171,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
 
 def _describe_errors_as_json(openapi: dict[str, Any]) -> None:
     """FastAPI describes them with the content type of the operation's success response."""
-    for operations in openapi["paths"].values():
-        for operation in operations.values():
+    for path_item in openapi["paths"].values():
+        for operation in path_item.values():
             for status in _ERRORS:
                 response = operation["responses"][status]
                 response["content"] = {"application/json": next(iter(response["content"].values()))}

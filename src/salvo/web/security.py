@@ -19,6 +19,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from salvo.web import static_files
+from salvo.web.metrics import Metrics
 from salvo.web.responses import error_response
 from salvo.web.sessions import LONGEST_LIFETIME, AccessControl, LoginSession
 from salvo.web.settings import LOOPBACK, Settings
@@ -30,6 +31,8 @@ MAX_REQUEST_BYTES = 24 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 20 * 1024 * 1024
 DOCUMENTS = "/api/documents"
 LOGIN = "/login"
+HEALTH = ("/healthz", "/readyz")
+_MAX_LOGGED_PATH = 200
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _HEADERS: Mapping[str, str] = {
@@ -46,16 +49,19 @@ _HEADERS: Mapping[str, str] = {
 
 
 class SecurityMiddleware:
-    def __init__(self, app: ASGIApp, settings: Settings, access: AccessControl) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, access: AccessControl, metrics: Metrics) -> None:
         self._app = app
         self._settings = settings
         self._access = access
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         response_started = False
+        clock = self._settings.clock
+        started = clock.monotonic()
 
         async def send_with_headers(message: Message) -> None:
             nonlocal response_started
@@ -64,8 +70,9 @@ class SecurityMiddleware:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-                if _needs_session(scope["path"]) or scope["path"] == LOGIN:
+                if _needs_session(scope["path"]) or scope["path"] in (LOGIN, *HEALTH):
                     headers["cache-control"] = "no-store"
+                self._note_response(scope, message["status"], clock.monotonic() - started)
             await send(message)
 
         request_headers = Headers(scope=scope)
@@ -89,7 +96,16 @@ class SecurityMiddleware:
             )
             await response(scope, receive, send_with_headers)
 
+    def _note_response(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count and log a response. A path has ids; a query string may have a login code, so it is left out."""
+        self._metrics.count("salvo_http_responses_total", f'class="{status // 100}xx"')
+        if _log.isEnabledFor(logging.INFO) and scope["path"] not in HEALTH:
+            request = {"method": scope["method"], "path": scope["path"][:_MAX_LOGGED_PATH]}
+            _log.info("A request was answered.", extra={"fields": {**request, "status": status, "seconds": seconds}})
+
     def _rejection(self, scope: Scope, headers: Headers) -> Response | None:
+        if scope["path"] in HEALTH and scope["method"] in _SAFE_METHODS:
+            return None  # a load balancer may use any name; the answer is one word
         host = headers.get("host", "")
         if not self._is_own_host(host, _port(scope)):
             hint = f"Its names are {', '.join(self._settings.hosts)}."
@@ -181,8 +197,8 @@ def _port(scope: Scope) -> int | None:
 
 
 def _needs_session(path: str) -> bool:
-    """Everything but the files of the page, which hold no data."""
-    return f"{path}/".startswith("/api/")
+    """Everything but the files of the page, which hold no data, and the health of the server."""
+    return f"{path}/".startswith(("/api/", "/metrics/"))
 
 
 def _until_logout(send: Send, is_valid: Callable[[], bool]) -> Send:

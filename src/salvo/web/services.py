@@ -9,11 +9,13 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from salvo.playbooks.report.report import Report
+from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.web.jobs.changes import Changes
 from salvo.web.jobs.scheduler import Jobs
+from salvo.web.metrics import Metrics
 from salvo.web.read_files import ReadFiles
 from salvo.web.responses import ConflictError
 from salvo.web.sessions import AccessControl, LoginSession
@@ -28,6 +30,7 @@ class Services:
     catalog: BatchCatalog
     """The stored runs of scenarios."""
     changes: Changes
+    metrics: Metrics
     access: AccessControl
     read_files: ReadFiles
     closing: asyncio.Event
@@ -52,9 +55,17 @@ def _services(request: Request) -> Services:
 
 
 def _client(request: Request) -> str:
-    """Return who asks, for the order in which evaluations are run: a browser's session, or the programs."""
+    """Return who asks, for the order in which evaluations are run: a browser's session, or a program.
+
+    A program has the token, so it is believed for whom it asks: it may be a proxy that many people use.
+    """
     session: LoginSession | None = request.state.session
-    return "programs" if session is None else f"session {session.id_hash[:16]}"
+    if session is not None:
+        return f"session {session.id_hash[:16]}"
+    return as_name(f"program {request.headers.get(CLIENT_HEADER, '')}".strip())
+
+
+CLIENT_HEADER = "x-client-name"
 
 
 ClientDep = Annotated[str, Depends(_client)]

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from salvo.cli import server
+from salvo.cli import server, server_log
 from salvo.cli.byop.database import open_store
-from salvo.cli.output import echo
 from salvo.engine.text.unicode_escape import printable
 
 
@@ -25,5 +24,5 @@ def serve(**options: Any) -> None:
     servers can share one database.
     """
     with open_store(make=True) as store:
-        echo(f"Evaluations are stored in {printable(store.place)}", err=True)
+        server_log.notice(f"Evaluations are stored in {printable(store.place)}")
     server.start(**options)

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from salvo.cli import server
-from salvo.cli.output import echo
+from salvo.cli import server, server_log
 from salvo.cli.salvo.store_option import store_option
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.spec.project import Project
@@ -31,5 +30,5 @@ def dashboard(store_address: str | None, **options: Any) -> None:
         what = "They are read from there; nothing else leaves this machine."
     else:
         what = "To show them, nothing leaves this machine."
-    echo(f"Showing the runs in {printable(store.address)}{empty}. {what}", err=True)
+    server_log.notice(f"Showing the runs in {printable(store.address)}{empty}. {what}")
     server.start(**options, home="/scenarios", store_address=store_address)

@@ -110,6 +110,8 @@ class Job:
         self.state = JobState.QUEUED
         self.queue_position: int | None = None
         self.votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in earlier_votes]
+        self.new_votes = 0
+        """Votes that this server stored."""
         self.total = len(request.cases)
         self.done = len(self.votes)
         self.progress = ""
@@ -224,6 +226,7 @@ class Job:
             self.progress, self.done, self.total = event.progress, event.answered, event.total
             if event.vote is not None and event.sequence is not None:
                 self.votes.append(self._summaries.pop(event.vote.key))
+                self.new_votes += 1
         self._notify()
 
     def _notify(self) -> None:

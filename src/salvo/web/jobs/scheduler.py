@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from salvo.engine.runtime.pool import is_set_within
+from salvo.engine.text.formatting import pluralize
 from salvo.errors import LeaseLostError, SalvoError, TokenUsedError, UnknownIdError
 from salvo.playbooks.evaluate.recorder import RENEWAL_SECONDS, StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
@@ -28,6 +29,7 @@ from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.jobs.changes import Changes
 from salvo.web.jobs.job import Job, JobState
 from salvo.web.jobs.requirements import requirement
+from salvo.web.metrics import Metrics
 from salvo.web.responses import BusyError, error_detail
 
 _log = logging.getLogger(__name__)
@@ -70,6 +72,7 @@ class Jobs:
         fulfilled: frozenset[str],
         stored_config: Callable[[StoredEvaluation], EvaluatorConfig],
         changes: Changes,
+        metrics: Metrics,
     ) -> None:
         """`fulfilled` are the requirements of the waiting evaluations that this server can run, with the configuration
         that `stored_config` returns.
@@ -79,6 +82,7 @@ class Jobs:
         self._fulfilled = fulfilled
         self._stored_config = stored_config
         self._changes = changes
+        self._metrics = metrics
         self._jobs: dict[str, Job] = {}
         self._waiting: dict[str, _WaitingJob] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -116,6 +120,10 @@ class Jobs:
 
     def find(self, evaluation_id: str) -> Job | None:
         return self._jobs.get(evaluation_id)
+
+    @property
+    def running(self) -> int:
+        return len(self._tasks)
 
     def problem(self, evaluation_id: str) -> ErrorDetail | None:
         """Return why an evaluation failed since the server started, even if that could not be stored."""
@@ -190,10 +198,9 @@ class Jobs:
             not self._store.is_new
             and (await asyncio.to_thread(self._store.queue.counts)).waiting >= self._limits.waiting
         ):
-            raise BusyError(
-                f"{self._limits.waiting} evaluations are queued already.",
-                hint="Wait until some of them have finished.",
-            )
+            full = pluralize(self._limits.waiting, "evaluation")
+            verb = "waits" if self._limits.waiting == 1 else "wait"
+            raise BusyError(f"The queue is full: {full} {verb}.", hint="Wait until some of them have finished.")
         job = await asyncio.to_thread(store, True)
         if not job.is_shared:
             self._jobs[job.id] = job
@@ -217,6 +224,7 @@ class Jobs:
         self._jobs[job.id] = job
         self._problems.pop(job.id, None)
         job.begin()
+        _log.info("An evaluation begins.", extra=_fields(job))
         self._tasks[job.id] = asyncio.create_task(self._run(job, config))
         self._changes.notify(job.id)
 
@@ -252,6 +260,12 @@ class Jobs:
 
     def _remove(self, job: Job) -> None:
         self._jobs.pop(job.id, None)
+        if job.state.is_final:
+            self._metrics.count("salvo_evaluations_ended_total", f'state="{job.state}"')
+            _log.info("An evaluation has ended.", extra=_fields(job, state=job.state, votes=len(job.votes)))
+        else:
+            _log.info("An evaluation was left to other servers.", extra=_fields(job, votes=len(job.votes)))
+        self._metrics.count("salvo_votes_stored_total", number=job.new_votes)
         if job.problem is not None:
             self._remember_problem(job.id, job.problem)
         self._wake.set()
@@ -344,6 +358,7 @@ class Jobs:
             if job is None or evaluation_id in own:
                 continue
             job.lose()  # another server has it, or it was cancelled there
+            self._metrics.count("salvo_evaluations_lost_total")
             if self._waiting.pop(evaluation_id, None) is not None:
                 job.end(JobState.INTERRUPTED)
                 self._remove(job)
@@ -351,7 +366,8 @@ class Jobs:
     async def _release_abandoned(self) -> None:
         abandoned = await self._in_lease_thread(self._store.queue.release_abandoned)
         for evaluation_id in abandoned.requeued:
-            _log.info("The evaluation %s is taken over: its server has stopped.", evaluation_id)
+            _log.info("The server of an evaluation is gone; it is queued again.", extra=_fields(evaluation_id))
+        self._metrics.count("salvo_evaluations_taken_over_total", number=len(abandoned.requeued))
         for evaluation_id in (*abandoned.requeued, *abandoned.interrupted):
             self._changes.notify(evaluation_id)
         if abandoned.requeued:
@@ -374,3 +390,8 @@ def _forward(
     """Call a function of the event loop from the thread that listens."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(on_change, channel, message)
+
+
+def _fields(job: Job | str, **values: object) -> dict[str, Any]:
+    """Return fields of a log entry."""
+    return {"fields": {"evaluation": job if isinstance(job, str) else job.id, **values}}
