@@ -1,6 +1,7 @@
 """Conversations: a user who says more than one sentence, on the command line."""
 
 import json
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -178,3 +179,141 @@ def test_a_simulated_user_that_cannot_be_corrected_is_an_error_outside_the_pass_
     [batch] = json.loads(ran.stdout)["batches"]
     assert (batch["errors"], batch["completed"], batch["error_groups"][0]["cause"]) == (1, 0, "simulator")
     assert (batch["simulator_errors"], batch["pass_rate_bounds"]) == (1, [0.0, 1.0])
+
+
+CODE = '''
+import json, sys, urllib.request, os
+
+
+def ask(messages):
+    """Ask the model over the gateway, without a library."""
+    body = json.dumps({"model": "gpt-5.4-mini", "messages": messages}).encode()
+    headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
+    return json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+
+
+def per_turn():
+    print(ask(json.load(sys.stdin)["messages"]))
+
+
+def per_process():
+    said = []
+    for line in sys.stdin:
+        said.append({"role": "user", "content": json.loads(line)["user_message"]})
+        said.append({"role": "assistant", "content": ask(said)})
+        print(json.dumps({"message": said[-1]["content"]}), flush=True)
+
+
+if __name__ == "__main__":
+    per_process() if sys.argv[1] == "process" else per_turn()
+'''
+
+AGENTS = '''
+from salvo import BaseAdapter
+from salvo.engine.chat.base import ChatRequest, UserMessage, AssistantMessage
+
+
+class Remembers(BaseAdapter):
+    """One object holds the conversation."""
+
+    def __init__(self):
+        self.said = ()
+
+    async def respond(self, message):
+        self.said += (UserMessage(message),)
+        model = self.context.chat_model("openai/gpt-5.4-mini")
+        reply = await model.complete(ChatRequest(self.said, lane="agent"))
+        self.said += (AssistantMessage(reply.text),)
+        return reply.text
+
+
+class Reads(BaseAdapter):
+    """Each turn starts from the transcript."""
+
+    async def run(self, request):
+        from salvo import AdapterResponse
+
+        said = tuple(
+            UserMessage(item["content"]) if item["role"] == "user" else AssistantMessage(item["content"])
+            for item in request.messages
+        )
+        model = self.context.chat_model("openai/gpt-5.4-mini")
+        return AdapterResponse((await model.complete(ChatRequest(said, lane="agent"))).text)
+
+
+class Customer:
+    def __init__(self, order):
+        self.order = order
+
+    def next_message(self, transcript):
+        if not transcript:
+            return "I want to return my kettle."
+        return f"It is order {self.order}." if len(transcript) == 2 else None
+'''
+
+TWO_TURNS = """
+turns: [{user: I want to return my kettle.}, {user: It is order A-1001.}]
+assertions:
+  - {type: text, contains_all: [order], at: turn 1}
+  - {type: text, contains_all: ["25"], at: turn 2}
+  - {type: jmespath, path: "length(turns[1].trace)", operator: eq, value: 1}
+"""
+COMMAND = "adapter: command\nadapter_options: {command: [%s, code.py, %s], input: json, conversation: %s}\n"
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    [
+        "adapter: agents:Remembers\n",
+        "adapter: agents:Reads\n",
+        COMMAND % (sys.executable, "turn", "turn"),
+        COMMAND % (sys.executable, "process", "process"),
+    ],
+    ids=["respond", "messages", "command-per-turn", "command-per-conversation"],
+)
+def test_a_conversation_with_any_agent_replays_without_its_provider(project: UserProject, adapter: str) -> None:
+    project.write("talk.yaml", f"scenario: talk\n{adapter}{TWO_TURNS}")
+    project.write("code.py", CODE)
+    project.write("agents.py", AGENTS)
+    with LoopbackProvider(desk) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "talk.yaml", "--record")
+    assert ran.exit_code == 0, ran.output
+    assert [message["role"] for message in provider.requests[1].messages] == ["user", "assistant", "user"]
+    project.environ = {}
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert "Identical" in replayed.stdout
+
+
+def test_a_user_in_python_is_listed_as_code_and_its_messages_are_replayed(project: UserProject) -> None:
+    user = "user: {python: agents:Customer, options: {order: A-1001}}\n"
+    project.write(
+        "talk.yaml", "scenario: talk\nadapter: openai\nmodel: gpt-5.4-mini\n" + user + TWO_TURNS.split("\n", 2)[2]
+    )
+    project.write("agents.py", AGENTS)
+    assert "agents:Customer" in project.salvo("validate", "talk.yaml", "--trust").stdout
+    with LoopbackProvider(desk) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "talk.yaml", "--record")
+    assert ran.exit_code == 0, ran.output
+    project.environ = {}
+    project.write("agents.py", "raise SystemExit('a replay does not import this')")
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert "Identical" in replayed.stdout
+
+
+def test_a_divergence_names_its_turn(project: UserProject) -> None:
+    project.write("talk.yaml", f"scenario: talk\nadapter: agents:Reads\n{TWO_TURNS}")
+    project.write("agents.py", AGENTS)
+    with LoopbackProvider(desk) as provider:
+        project.reach(provider)
+        project.salvo("run", "talk.yaml", "--record")
+    project.environ = {}
+    project.write("agents.py", AGENTS.replace("for item in request.messages", "for item in request.messages[-2:]"))
+    replay = project.process("replay", "latest")
+    shown, _ = replay.communicate()
+    assert replay.returncode == 1
+    assert "In turn 2: Nothing was recorded" in shown

@@ -45,7 +45,7 @@ async def run_program(
 
     It gets a process group of its own, and the whole group is ended when this function returns or raises.
     """
-    running = _Running(_start(command, folder, environ))
+    running = RunningProgram(start_program(command, folder, environ))
     guard.add(running.process.pid)
     exited = asyncio.ensure_future(in_thread(running.process.wait))
     streams = [
@@ -57,7 +57,7 @@ async def run_program(
         ended_by_itself = exited.done()
     finally:
         try:
-            await _end(running, exited, streams)
+            await end_program(running, exited, streams)
         finally:
             guard.remove(running.process.pid)
     return ProcessResult(
@@ -126,7 +126,7 @@ class _Guard:
 guard = _Guard()
 
 
-class _Running:
+class RunningProgram:
     """A running program. Threads read its pipes, because a process it left behind may keep them open forever."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -176,7 +176,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _start(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def start_program(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - the command is in the user's own scenario
             list(command),
@@ -202,7 +202,10 @@ def _chunks(stream: IO[bytes] | None) -> Any:
             yield chunk
 
 
-async def _end(running: _Running, exited: asyncio.Future[Any], streams: Sequence[asyncio.Future[None]]) -> None:
+async def end_program(
+    running: RunningProgram, exited: asyncio.Future[Any], streams: Sequence[asyncio.Future[None]]
+) -> None:
+    """End the whole process group, and wait until its pipes are read."""
     try:
         if not exited.done():
             running.signal(signal.SIGTERM)

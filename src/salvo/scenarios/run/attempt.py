@@ -40,7 +40,7 @@ from salvo.scenarios.result import (
     RunMetrics,
     ToolCall,
 )
-from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.base import RESPOND, BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.journal import Journal
@@ -237,21 +237,35 @@ def abandoned_run(environment: RunEnvironment, redactor: Redactor) -> AgentRunRe
 async def _run_scenario(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> object:
     """Run the adapter once, or once for each message of a conversation."""
     make_user = environment.prepared.make_user
-    if make_user is None:
-        return await _run_adapter(adapter, request)
-    from salvo.scenarios.run.conversation.driver import hold_conversation  # most scenarios are none
+    try:
+        if make_user is None:
+            return await _run_adapter(adapter, request)
+        from salvo.scenarios.run.conversation.driver import hold_conversation  # most scenarios are none
 
-    return await hold_conversation(partial(_run_adapter, adapter), request, make_user(environment), environment)
+        answer = partial(_respond if callable(getattr(adapter, RESPOND, None)) else _run_adapter, adapter)
+        return await hold_conversation(answer, request, make_user(environment), environment)
+    finally:
+        await adapter.end_conversation()
+
+
+async def _respond(adapter: BaseAdapter, request: AdapterRequest) -> object:
+    """Ask an adapter that takes one message after the other."""
+    adapter.request = request
+    output = await _call(getattr(adapter, RESPOND), request.user_message)
+    return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
 
 
 async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
     """Run the adapter. A sync `run` gets a thread, and one that ignores that it is cancelled is abandoned."""
     if isinstance(adapter, ProviderAdapter):  # our own code, which neither blocks nor goes on
         return await adapter.run(request)
-    run: Callable[[AdapterRequest], Any] = adapter.run
-    if inspect.iscoroutinefunction(run):
-        return await abandonable(run(request))
-    returned = await in_thread(run, request)
+    return await _call(adapter.run, request)
+
+
+async def _call(function: Callable[[Any], Any], argument: object) -> object:
+    if inspect.iscoroutinefunction(function):
+        return await abandonable(function(argument))
+    returned = await in_thread(function, argument)
     return await abandonable(returned) if inspect.isawaitable(returned) else returned
 
 

@@ -78,6 +78,8 @@ class ProgramTrace:
         self.over: asyncio.Future[SalvoError] = asyncio.get_running_loop().create_future()
         """Why the program must be stopped: it diverges from its recording, or reached the turn limit."""
         self._journal = journal
+        self._first_event = len(journal.events)
+        """Those before are of earlier turns of a conversation."""
         self._calls = calls
         self._max_turns = max_turns
         self._turns = 0
@@ -218,7 +220,7 @@ class ProgramTrace:
     def _insert_event(self, number: int, event: TraceEvent) -> None:
         self._events.append((number, event))
         self._events.sort(key=itemgetter(0))
-        self._journal.events[:] = [event for _, event in self._events]
+        self._journal.events[self._first_event :] = [event for _, event in self._events]
 
 
 _CHAT, _MESSAGES = OpenAIDialect(official=True), AnthropicDialect()

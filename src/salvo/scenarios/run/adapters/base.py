@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -37,10 +37,34 @@ class RunContext:
         return JournaledModel(model, model.provider, self.journal)
 
 
-class BaseAdapter(ABC):
-    """Runs an agent. The runner makes a new adapter for every run and sets `context` before it calls `run`."""
+class BaseAdapter:
+    """Runs an agent. The runner makes a new adapter for every run and sets `context` before it calls `run`.
+
+    In a conversation `run` is called once for each message of the user, on the same object. An adapter may have a
+    method `respond(message)` instead, which returns the answer: its text, any other value, or an AdapterResponse.
+    """
 
     context: RunContext
+    request: AdapterRequest
+    """What is asked now. It is set before `respond` is called."""
 
-    @abstractmethod
-    async def run(self, request: AdapterRequest) -> AdapterResponse: ...
+    async def run(self, request: AdapterRequest) -> AdapterResponse:
+        """Return what the agent did. It is replaced by an adapter that has no method `respond`."""
+        self.request = request
+        answer = getattr(self, RESPOND)(request.user_message)
+        output = await answer if inspect.isawaitable(answer) else answer
+        return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
+
+    async def end_conversation(self) -> None:
+        """Release what was kept between the turns of a conversation. It is called after the last one."""
+
+
+RESPOND = "respond"
+"""The method of an adapter that answers one message of a conversation after the other."""
+
+
+def is_adapter(adapter: object) -> bool:
+    """Return whether it is a class of adapters that can be asked."""
+    if not (inspect.isclass(adapter) and issubclass(adapter, BaseAdapter)):
+        return False
+    return adapter.run is not BaseAdapter.run or callable(getattr(adapter, RESPOND, None))

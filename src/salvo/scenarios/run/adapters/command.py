@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -37,9 +38,16 @@ from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables
 
+if TYPE_CHECKING:
+    from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
+
+INPUT_FIELDS = (
+    *("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema", "messages"),
+)
+"""What a program gets as JSON."""
 _INPUT = "{input}"
 _MCP_CONFIG = "{mcp_config}"
-_STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
+STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
 _MAX_SHOWN = 200
 _LINES_SHOWN = 3
 
@@ -59,6 +67,11 @@ class CommandOptions(CallLimitOptions):
         description="The program and its arguments; a text is split as a shell would, and no shell runs it."
     )
     input: Literal["text", "json"] = Field("text", description="The user's message, or all of the request as JSON.")
+    conversation: Literal["turn", "process"] = Field(
+        "turn",
+        description="In a conversation: one process for each turn, with the messages so far in its JSON input, or one "
+        "process for all turns, with a JSON object on one line for each message and each answer.",
+    )
     cwd: Text | None = Field(None, description="Where it runs, from the scenario's folder; else the project's root.")
     env: dict[str, str] = Field(default_factory=dict, description="Variables to set for it.")
     pass_env: list[Text] = Field(default_factory=list, description="Variables of this environment that it gets too.")
@@ -82,6 +95,8 @@ class CommandAdapter(BaseAdapter):
     file: Path
     root: Path
     environ: Mapping[str, str]
+    _program: ConversationProgram | None = None
+    """The one process of a conversation."""
 
     async def run(self, request: AdapterRequest) -> AdapterResponse:
         options, errors = validate(CommandOptions, dict(request.options))
@@ -89,14 +104,16 @@ class CommandAdapter(BaseAdapter):
             raise InputError(
                 f"adapter_options are not valid: {errors[0].message}.", hint="`salvo validate` shows where."
             )
+        if options.conversation == "process":
+            return await self._ask_process(options, request)
         context = self.context
         traffic: list[ToolCall] = []
         trace = ProgramTrace(context.journal, traffic, request.max_turns)
         tools = ServedTools(context, trace)
         try:
-            paths = _path_rules(options, context.wire)
+            paths = path_rules(options, context.wire)
             async with Gateway(context.wire, trace, lane=LANE, paths=paths, services=tools.services()) as gateway:
-                with _pass_input(options, request, tools.config(gateway.origin, gateway.token)) as passed:
+                with pass_input(options, request, tools.config(gateway.origin, gateway.token)) as passed:
                     variables = {
                         **gateway.environ,
                         **tools.variables(gateway.origin, gateway.token),
@@ -105,15 +122,29 @@ class CommandAdapter(BaseAdapter):
                     result = await run_program(
                         passed.words,
                         folder=options.folder(self.file, self.root),
-                        environ=_environ(options, request, self.environ, variables),
+                        environ=command_environ(options, request, self.environ, variables),
                         stdin=passed.stdin,
                         until=trace.over,
                     )
         finally:
             trace.end()
             tools.add_to(traffic)
-        context.journal.tolerated_fault = _tolerated_fault(result, trace)
+        context.journal.tolerated_fault = context.journal.tolerated_fault or _tolerated_fault(result, trace)
         return _response(result, trace)
+
+    async def _ask_process(self, options: CommandOptions, request: AdapterRequest) -> AdapterResponse:
+        if self._program is None:
+            # Few programs hold a conversation in one process.
+            from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
+
+            self._program = ConversationProgram(self.context)
+            environ = partial(command_environ, options, request, self.environ)
+            await self._program.start(options, request, options.folder(self.file, self.root), environ)
+        return await self._program.answer(request)
+
+    async def end_conversation(self) -> None:
+        if self._program is not None:
+            await self._program.close()
 
 
 def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[str, str]) -> Iterator[FieldError]:
@@ -129,8 +160,14 @@ def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[s
         yield FieldError(("mcp_servers", OWN), "is the name under which the command gets the scenario's own tools")
     if options is None:
         return
+    if not scenario.is_conversation and options.conversation != "turn":
+        yield FieldError((field, "conversation"), "only a scenario with `turns` or `user` is a conversation")
+    if scenario.is_conversation and options.conversation == "turn" and options.input == "text":
+        message = "needs `input: json`, with what was said before, or `conversation: process`"
+        yield FieldError((field,), f"in a conversation, a command {message}")
+    reads_all = options.input == "json" or (scenario.is_conversation and options.conversation == "process")
     for name in ("system_prompt", "output_schema", "temperature"):
-        if getattr(scenario, name) and options.input == "text":
+        if getattr(scenario, name) and not reads_all:
             yield FieldError((name,), "a command gets this only with `input: json` in adapter_options")
     for error in (*_check_keys(options, scenario), *_check_program(options, options.folder(file, root), environ)):
         yield error._replace(path=(field, *error.path))
@@ -168,14 +205,14 @@ def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, 
         yield FieldError(("command",), error_text)
 
 
-def _path_rules(options: CommandOptions, wire: Wire) -> PathRules:
+def path_rules(options: CommandOptions, wire: Wire) -> PathRules:
     # A replay sends nothing, so that a recording of a version without these rules can be replayed as it is.
     recorded = wire.paths if isinstance(wire, ReplayWire) else ()
     return PathRules([*options.allow_paths, *recorded])
 
 
 @dataclass(frozen=True, slots=True)
-class _PassedInput:
+class PassedInput:
     """The words of a command, its standard input, and the variables that name files of its input."""
 
     words: list[str]
@@ -184,19 +221,18 @@ class _PassedInput:
 
 
 @contextmanager
-def _pass_input(options: CommandOptions, request: AdapterRequest, config: Mapping[str, Any]) -> Iterator[_PassedInput]:
+def pass_input(options: CommandOptions, request: AdapterRequest, config: Mapping[str, Any]) -> Iterator[PassedInput]:
     """Yield how the program gets its input: {input} in its words is the name of a file with it, and {mcp_config} that
     of a file with the addresses of its MCP servers."""
     words = options.words
     if options.input == "text":
         content = request.user_message.encode("utf-8", "surrogatepass")
     else:
-        fields = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
-        content = json_codec.dumps({name: getattr(request, name) for name in fields})
+        content = json_codec.dumps({name: getattr(request, name) for name in INPUT_FIELDS})
     has_input = any(_INPUT in word for word in words)
     has_config = bool(config["mcpServers"]) or any(_MCP_CONFIG in word for word in words)
     if not has_input and not has_config:
-        yield _PassedInput(words, content, {})
+        yield PassedInput(words, content, {})
         return
     with tempfile.TemporaryDirectory(prefix="salvo-") as folder:
         variables = {}
@@ -209,10 +245,10 @@ def _pass_input(options: CommandOptions, request: AdapterRequest, config: Mappin
             file = Path(folder, "input.json" if options.input == "json" else "input.txt")
             write(file, content)
             words = [word.replace(_INPUT, str(file)) for word in words]
-        yield _PassedInput(words, b"" if has_input else content, variables)
+        yield PassedInput(words, b"" if has_input else content, variables)
 
 
-def _environ(
+def command_environ(
     options: CommandOptions, request: AdapterRequest, environ: Mapping[str, str], gateway: Mapping[str, str]
 ) -> dict[str, str]:
     passed = passed_variables(environ, options.pass_env)
@@ -246,8 +282,8 @@ def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
         return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=details)
     if result.exit_code:
         stopped = Stopped.CONTEXT if isinstance(trace.refused, ContextTooLongError) else Stopped.EXIT
-        return AdapterResponse(text or None, stopped=stopped, error=_exit_error(result, trace), details=details)
-    stopped_by_model = _STOPS.get(trace.stop) if trace.stop is not None else None
+        return AdapterResponse(text or None, stopped=stopped, error=exit_error(result, trace), details=details)
+    stopped_by_model = STOPS.get(trace.stop) if trace.stop is not None else None
     return AdapterResponse(text, stopped=stopped_by_model, details=details)
 
 
@@ -257,7 +293,7 @@ def _tolerated_fault(result: ProcessResult, trace: ProgramTrace) -> ProviderErro
     return error if isinstance(error, ProviderError) else None
 
 
-def _exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
+def exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
     code = result.exit_code or 0
     how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
     why = f" {trace.refused}" if trace.refused else ""

@@ -12,7 +12,7 @@ from typing import Any
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
 from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
-from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.base import BaseAdapter, is_adapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -61,4 +61,6 @@ def adapter_factory(
     adapter = project.load(name, file)
     if not (inspect.isclass(adapter) and issubclass(adapter, BaseAdapter)):
         raise InputError(f"{name} is not a class derived from salvo.BaseAdapter")
+    if not is_adapter(adapter):
+        raise InputError(f"{name} has neither a method run(request) nor a method respond(message)")
     return adapter

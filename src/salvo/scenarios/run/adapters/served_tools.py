@@ -29,6 +29,7 @@ class ServedTools:
     def __init__(self, context: RunContext, trace: ProgramTrace) -> None:
         self._context = context
         self._trace = trace
+        self._first_call = len(context.toolbox.calls)
         listed = {name: {tool["name"] for tool in listing.tools} for name, listing in context.listings.items()}
         definitions = context.toolbox.definitions
         # In a replay there are only definitions, so a tool belongs to the server that listed it.
@@ -40,6 +41,11 @@ class ServedTools:
         own = [definition for definition in definitions if definition.name not in served]
         if own:
             self._by_server[OWN] = own
+
+    def begin_turn(self, trace: ProgramTrace) -> None:
+        """Begin another turn of a conversation with the same program."""
+        self._trace = trace
+        self._first_call = len(self._context.toolbox.calls)
 
     def services(self) -> dict[str, McpService]:
         """Return what is served at which path."""
@@ -69,8 +75,9 @@ class ServedTools:
         A call that a model asked for and that was made here is one call, and stands where the model asked for it.
         """
         toolbox = self._context.toolbox
+        made_here = toolbox.calls[self._first_call :]
         remaining: dict[str, deque[ToolCall]] = {}
-        for call in toolbox.calls:
+        for call in made_here:
             remaining.setdefault(stable_key([call.name, call.arguments]), deque()).append(call)
         merged: set[int] = set()
         outside: list[str] = []
@@ -85,11 +92,11 @@ class ServedTools:
             call.seconds = call.seconds or made.seconds
             if call.result is None and call.error is None:
                 call.result, call.error = made.result, made.error
-        direct = [call for call in toolbox.calls if id(call) not in merged]
+        direct = [call for call in made_here if id(call) not in merged]
         for call in direct:
             self._context.journal.record_tool_call(call)
-        toolbox.calls[:] = [*traffic, *direct]
-        toolbox.made_outside = list(dict.fromkeys(outside))
+        toolbox.calls[self._first_call :] = [*traffic, *direct]
+        toolbox.made_outside = list(dict.fromkeys([*toolbox.made_outside, *outside]))
 
     def _service(self, definitions: Sequence[ToolDefinition]) -> McpService:
         names = frozenset(definition.name for definition in definitions)

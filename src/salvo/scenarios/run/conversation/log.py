@@ -39,6 +39,7 @@ class ConversationLog:
     _seconds_before: float = 0.0
 
     def begin_turn(self, message: str, tries: int) -> None:
+        self._add_late()
         self.messages.append({"role": "user", "content": message})
         turn = ConversationTurn(
             number=len(self.turns) + 1,
@@ -78,6 +79,19 @@ class ConversationLog:
             self.reported_metrics.append(response.metrics)
         if turn.agent is not None:
             self.messages.append({"role": "assistant", "content": turn.agent})
+
+    def _add_late(self) -> None:
+        """Add to the last turn what a program did after its answer, while the user was thinking."""
+        if not self.turns:
+            return
+        turn = self.turns[-1]
+        if not self.reported:
+            calls = self.toolbox.calls[self._calls_before + turn.call_count :]
+            events = self.journal.events[self._events_before + turn.event_count :]
+            self.calls += calls
+            self.events += events
+            turn.call_count += len(calls)
+            turn.event_count += len(events)
 
     def total_metrics(self) -> RunMetrics:
         """Return the sum of what the adapter reported per turn; without any, an empty one."""
