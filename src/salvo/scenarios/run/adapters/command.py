@@ -41,10 +41,7 @@ from salvo.scenarios.spec.variables import expand_variables, find_variables
 if TYPE_CHECKING:
     from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
 
-INPUT_FIELDS = (
-    *("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema", "messages"),
-)
-"""What a program gets as JSON."""
+_FIELDS = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
 _INPUT = "{input}"
 _MCP_CONFIG = "{mcp_config}"
 STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
@@ -95,6 +92,7 @@ class CommandAdapter(BaseAdapter):
     file: Path
     root: Path
     environ: Mapping[str, str]
+    is_conversation: bool = False
     _program: ConversationProgram | None = None
     """The one process of a conversation."""
 
@@ -113,7 +111,12 @@ class CommandAdapter(BaseAdapter):
         try:
             paths = path_rules(options, context.wire)
             async with Gateway(context.wire, trace, lane=LANE, paths=paths, services=tools.services()) as gateway:
-                with pass_input(options, request, tools.config(gateway.origin, gateway.token)) as passed:
+                with pass_input(
+                    options,
+                    request,
+                    tools.config(gateway.origin, gateway.token),
+                    with_messages=self.is_conversation,
+                ) as passed:
                     variables = {
                         **gateway.environ,
                         **tools.variables(gateway.origin, gateway.token),
@@ -220,15 +223,23 @@ class PassedInput:
     variables: Mapping[str, str]
 
 
+def json_input(request: AdapterRequest, *, with_messages: bool) -> bytes:
+    """Return what a program gets as JSON; in a conversation with the messages so far."""
+    messages = {"messages": request.messages} if with_messages else {}
+    return json_codec.dumps({**{name: getattr(request, name) for name in _FIELDS}, **messages})
+
+
 @contextmanager
-def pass_input(options: CommandOptions, request: AdapterRequest, config: Mapping[str, Any]) -> Iterator[PassedInput]:
+def pass_input(
+    options: CommandOptions, request: AdapterRequest, config: Mapping[str, Any], *, with_messages: bool
+) -> Iterator[PassedInput]:
     """Yield how the program gets its input: {input} in its words is the name of a file with it, and {mcp_config} that
     of a file with the addresses of its MCP servers."""
     words = options.words
     if options.input == "text":
         content = request.user_message.encode("utf-8", "surrogatepass")
     else:
-        content = json_codec.dumps({name: getattr(request, name) for name in INPUT_FIELDS})
+        content = json_input(request, with_messages=with_messages)
     has_input = any(_INPUT in word for word in words)
     has_config = bool(config["mcpServers"]) or any(_MCP_CONFIG in word for word in words)
     if not has_input and not has_config:

@@ -16,10 +16,10 @@ from salvo.errors import BadReplyError, ContextTooLongError, SalvoError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped, ToolCall
 from salvo.scenarios.run.adapters.base import RunContext
 from salvo.scenarios.run.adapters.command import (
-    INPUT_FIELDS,
     STOPS,
     CommandOptions,
     exit_error,
+    json_input,
     pass_input,
     path_rules,
 )
@@ -69,7 +69,8 @@ class ConversationProgram:
         gateway = await self._stack.enter_async_context(
             Gateway(context.wire, self._turn, lane=LANE, paths=paths, services=tools.services())
         )
-        passed = self._stack.enter_context(pass_input(options, request, tools.config(gateway.origin, gateway.token)))
+        config = tools.config(gateway.origin, gateway.token)
+        passed = self._stack.enter_context(pass_input(options, request, config, with_messages=True))
         variables = {**gateway.environ, **tools.variables(gateway.origin, gateway.token), **passed.variables}
         self._program = LineProgram(passed.words, folder=folder, environ=environ(variables))
 
@@ -82,7 +83,7 @@ class ConversationProgram:
         trace = ProgramTrace(journal, traffic, request.max_turns)
         self._turn.trace = trace
         self._tools.begin_turn(trace)
-        line = json_codec.dumps({name: getattr(request, name) for name in INPUT_FIELDS})
+        line = json_input(request, with_messages=True)
         try:
             answer = await program.ask(line, trace.over)
         finally:

@@ -52,7 +52,7 @@ def adapter_factory(
         # Its gateway needs aiohttp's server, which no other adapter does.
         from salvo.scenarios.run.adapters.command import CommandAdapter
 
-        return partial(CommandAdapter, file, project.root, environ)
+        return partial(CommandAdapter, file, project.root, environ, scenario.is_conversation)
     if name.startswith("function:"):
         function = project.load(name.removeprefix("function:"), file)
         if not callable(function):
