@@ -229,6 +229,16 @@ OWN_ADAPTERS = (*PROVIDER_ADAPTERS, MCP)
 """The adapters that run Salvo's own code only; every other one runs code of the user's."""
 
 
+DEFAULT_JUDGES: Mapping[str, str] = {
+    "anthropic": "anthropic/claude-haiku-4-5",
+    "openai": "openai/gpt-5.4-mini",
+}
+"""By adapter: the judge of an assertion that names none."""
+
+CASE = "case"
+"""The parameter of a cell that is the id of its case."""
+
+
 def full_model(provider: str, model: str) -> str:
     """Return the model's name with its provider, where both are known."""
     return "/".join(filter(None, [provider, model]))

@@ -14,8 +14,7 @@ from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Tally
 from salvo.scenarios.analysis.summary import AssertionSummary, summarise
-from salvo.scenarios.evaluators.llm_judge import DEFAULT_JUDGES
-from salvo.scenarios.result import CUSTOM, Batch, full_model
+from salvo.scenarios.result import CUSTOM, DEFAULT_JUDGES, Batch, full_model
 from salvo.scenarios.store.index import IndexEntry
 
 VERSION = "salvo version"

@@ -20,7 +20,7 @@ from salvo.engine.stats.rates import Interval, Tally
 from salvo.scenarios.analysis.compare import ALPHA
 from salvo.scenarios.analysis.suite import case_clusters
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
-from salvo.scenarios.spec.schema import CASE
+from salvo.scenarios.result import CASE
 
 _RATES = Interval(0.0, 1.0)
 _ORDER = (

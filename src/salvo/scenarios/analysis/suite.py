@@ -11,8 +11,7 @@ from enum import StrEnum
 from salvo.engine.stats.clusters import Cluster, ClusteredMean, clustered_mean
 from salvo.engine.stats.rates import Interval
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
-from salvo.scenarios.result import Cause
-from salvo.scenarios.spec.schema import CASE
+from salvo.scenarios.result import CASE, Cause
 
 _RATES = Interval(0.0, 1.0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -308,17 +308,18 @@ def _final_verdict(batch: Batch, tally: Tally) -> BatchVerdict:
 
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     """Return the assertions in the order of the scenario. A run that was stopped has none."""
-    tallies: dict[tuple[str, str, bool, int], Counter[bool | None]] = {}
+    tallies: defaultdict[tuple[str, str, bool, int], Counter[bool | None]] = defaultdict(Counter)
     tolerated: Counter[tuple[str, str, bool, int]] = Counter()
     for entry in entries:
-        occurrences: Counter[tuple[str, str, bool]] = Counter()
+        occurrences: dict[tuple[str, str, bool], int] = {}
         for judged in entry.assertions:
             same = (judged.label, judged.type, judged.required)
             # Assertions that look the same are distinguished by their order.
-            key = (*same, occurrences[same])
-            tallies.setdefault(key, Counter())[judged.passed] += 1
-            tolerated[key] += judged.passed is False and entry.outcome is Outcome.PASSED
-            occurrences[same] += 1
+            occurrences[same] = occurrence = occurrences.get(same, -1) + 1
+            key = (*same, occurrence)
+            tallies[key][judged.passed] += 1
+            if judged.passed is False and entry.outcome is Outcome.PASSED:
+                tolerated[key] += 1
     return [
         AssertionSummary(*key[:3], tally[True], tally[True] + tally[False], tally[None], tolerated[key])
         for key, tally in tallies.items()

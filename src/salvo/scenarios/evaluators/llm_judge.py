@@ -23,17 +23,12 @@ from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.evaluators.grading import Scale, grade_schema, median, scale_errors, scale_text, scaled_score
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
+from salvo.scenarios.result import DEFAULT_JUDGES, AgentRunResult, Cause, EvalResult, ToolCall
 from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 MAX_BLOCK = 60_000
 """Characters of each block in the prompt. A longer text is cut in the middle, with a note."""
-
-DEFAULT_JUDGES: Mapping[str, str] = {
-    "anthropic": "anthropic/claude-haiku-4-5",
-    "openai": "openai/gpt-5.4-mini",
-}
 
 
 class JudgeFields(FileModel):

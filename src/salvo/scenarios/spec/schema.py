@@ -318,10 +318,6 @@ class Cell:
     """The texts and numbers in private columns, by name. They must not be stored."""
 
 
-CASE = "case"
-"""The parameter that is the id of the case."""
-
-
 def _valid_ignore_rule(rule: str) -> str:
     if error := ignore_rule_error(rule):
         raise ValueError(error)
