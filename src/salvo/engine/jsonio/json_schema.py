@@ -41,11 +41,7 @@ def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """
     text = stable_text(schema)
     if _is_quick(text, value):
-        if _is_plain(text) and _fits(schema, value):
-            return []  # most values are valid; the slow library is imported only to word the errors
-        from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most values need none of it
-
-        return schema_library.problems(text, value)
+        return _quick_problems(schema, text, value)
     return _ask_worker("problems", {"schema": text, "value": value})
 
 
@@ -53,8 +49,16 @@ async def problems_in_time(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Return what `problems` does without blocking the event loop. Cancelling this ends the validation."""
     text = stable_text(schema)
     if _is_quick(text, value):
-        return problems(schema, value)
+        return _quick_problems(schema, text, value)
     return await workers.in_killable_thread(problems, schema, value)
+
+
+def _quick_problems(schema: Mapping[str, Any], text: str, value: Any) -> list[str]:
+    if _is_plain(text) and _fits(schema, value):
+        return []  # most values are valid; the slow library is imported only to word the errors
+    from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most values need none of it
+
+    return schema_library.problems(text, value)
 
 
 def check(schema: Mapping[str, Any]) -> None:
