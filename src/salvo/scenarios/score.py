@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.pool import PoolStopped
+from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
@@ -156,7 +156,8 @@ class ScoreSession:
     async def _once(self, plan: ScorePlan, number: int) -> None:
         session = self.transcripts
         try:
-            stored = self.store.load_run(plan.prepared.batch.run_id(number))
+            run_id = plan.prepared.batch.run_id(number)
+            stored = await call_blocking(self.store.load_run, run_id, in_thread=self.store.is_shared)
         except (StoreError, TapeError) as error:
             self.unreadable.append(str(error))
             return
@@ -176,7 +177,9 @@ class ScoreSession:
         await judge(result, environment, session.registry)
         redact_verdicts(result, cell_redactor(plan.prepared.scenario, session.redactor))
         prices = {name: price for name, price in environment.judging.prices.items() if price is not None}
-        ScoreStore(self.store).save_run(plan.scoring.score_id, RunScore.from_result(result, prices))
+        score = RunScore.from_result(result, prices)
+        save = ScoreStore(self.store).save_run
+        await call_blocking(save, plan.scoring.score_id, score, in_thread=self.store.is_shared)
         self.on_scored(result.judge_cost)
         if fault := next((fault for fault, _ in environment.faults if fault.is_permanent), None):
             session.pool.stop(f"{SAME_FAULT}{fault.message}")

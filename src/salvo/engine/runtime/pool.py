@@ -123,12 +123,15 @@ async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
-async def complete(work: Coroutine[Any, Any, T]) -> T:
-    """Await something that must not be cancelled halfway. If this task is cancelled, the work is completed anyway.
+async def call_blocking(function: Callable[..., T], *arguments: Any, in_thread: bool) -> T:
+    """Call a function that blocks, in a thread if it takes long enough for other tasks to go on meanwhile.
 
-    The value is returned, and the cancellation has no effect: the caller ends as it would have a moment earlier.
+    It is completed even if this task is cancelled. Then its value is returned, and the cancellation has no effect: the
+    caller ends as if it had ended a moment earlier.
     """
-    task = asyncio.ensure_future(work)
+    if not in_thread:
+        return function(*arguments)
+    task = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     while True:
         try:
             return await asyncio.shield(task)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from salvo.engine.runtime.pool import PoolStopped
+from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.engine.runtime.redact import Redactor
 from salvo.scenarios.evaluators.base import refuse_to_load
 from salvo.scenarios.evaluators.evaluate import evaluate_all
@@ -107,7 +107,8 @@ class RejudgeSession:
             _judge_verdict(verdict, cost, session.redactor) for verdict, cost in zip(verdicts, costs, strict=True)
         ]
         rejudgement = Rejudgement(result.run_id, time, self.version, stored)
-        self.judgings.append(result.batch_id, rejudgement)
+        append = self.judgings.append
+        await call_blocking(append, result.batch_id, rejudgement, in_thread=self.judgings.is_shared)
         self.on_judged(rejudgement)
 
 

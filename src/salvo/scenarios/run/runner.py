@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.event_loop import Responsible, watched_loop
-from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, complete, gather
+from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, call_blocking, cancel_on_interrupt, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
@@ -262,7 +262,7 @@ class Runner:
                 is_missing = environment.prepared is prepared and environment.number not in numbers
                 if stopwatch is blocker and is_missing:
                     result = abandoned_run(environment, session.redactor_for(prepared))
-                    runs.finished.append(self._save_now(result, None))
+                    runs.finished.append(self._save(result, None))
                     self.listener.finished(prepared, result)
                     numbers.add(environment.number)
             for number in set(range(1, runs.batch.runs + 1)) - numbers - runs.skipped.keys():
@@ -368,7 +368,8 @@ class Runner:
             if finished.is_stored:
                 entry = index_entry(finished.result)
             else:
-                entry = await self._save(finished.result, finished.recording)
+                in_thread = self.store.is_shared  # it takes a while, in which other runs go on
+                entry = await call_blocking(self._save, finished.result, finished.recording, in_thread=in_thread)
             self._faults.record(finished.faults)
             return finished.result, entry
 
@@ -406,12 +407,7 @@ class Runner:
         finally:
             task.cancel()
 
-    async def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> IndexEntry:
-        if self.store.is_shared:  # it takes a while, in which other runs go on
-            return await complete(asyncio.to_thread(self._save_now, result, recording))
-        return self._save_now(result, recording)
-
-    def _save_now(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> IndexEntry:
+    def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> IndexEntry:
         """Save the recording first, so that a run that says it is recorded is. Return the entry of the index."""
         try:
             if recording is not None:

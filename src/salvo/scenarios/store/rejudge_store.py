@@ -12,7 +12,7 @@ from pathlib import Path
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import make_folder, read_regular, unreadable, unwritable
-from salvo.scenarios.store.backends.base import read_all
+from salvo.scenarios.store.backends.base import map_in_threads
 from salvo.scenarios.store.backends.folder import own_path
 from salvo.scenarios.store.ids import checked_id
 from salvo.scenarios.store.jsonl import append_line, parse_line
@@ -80,7 +80,7 @@ class RejudgeStore:
     def _lines(self, batch_id: str) -> list[bytes]:
         if self.is_shared:
             storage, folder = self._store.storage, f"judgings/{batch_id}"
-            return read_all(storage, [f"{folder}/{name}" for name in sorted(storage.names(folder))])
+            return list(map_in_threads(storage.get, [f"{folder}/{name}" for name in sorted(storage.names(folder))]))
         try:
             return read_regular(own_path(self._file(batch_id), self._store.folder)).splitlines()
         except FileNotFoundError:

@@ -15,7 +15,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
 from salvo.scenarios.store.ids import checked_id, is_id, only_match
-from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.store.stored_file import damaged, load_stored
 
@@ -138,12 +138,19 @@ class ScoreStore:
 
     def load_entries(self, score_id: str) -> Entries:
         """Return the runs with the verdicts of this scoring, and count those that cannot be read."""
-        entries = Entries()
-        for run_id in self.scored_runs(score_id):
+
+        def entry_or_none(run_id: str) -> IndexEntry | None:
             try:
-                entries.append(index_entry(self.load_run(score_id, run_id)))
+                return index_entry(self.load_run(score_id, run_id))
             except (StoreError, TapeError):
+                return None
+
+        entries = Entries()
+        for entry in self._store.map_runs(entry_or_none, self.scored_runs(score_id)):
+            if entry is None:
                 entries.skipped += 1
+            else:
+                entries.append(entry)
         entries.sort(key=lambda entry: entry.number)
         return entries
 

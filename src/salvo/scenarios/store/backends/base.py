@@ -6,13 +6,15 @@ store take milliseconds to seconds, so that an event loop calls them in threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-READERS = 16
+T = TypeVar("T")
+Item = TypeVar("Item")
+_READERS = 16
 """Objects that are read at the same time."""
 
 
@@ -107,15 +109,9 @@ class Storage(Protocol):
     def has_group(self, key: str) -> bool: ...
 
 
-def read_all(storage: Storage, keys: Iterable[str]) -> list[bytes]:
-    """Return the content of these objects, which are read at the same time. One that was deleted is left out."""
+def map_in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> Iterator[T]:
+    """Yield what a function returns for each item, in order, while it works on several at a time."""
     from concurrent.futures import ThreadPoolExecutor  # only object stores are read like this
 
-    def read(key: str) -> bytes | None:
-        try:
-            return storage.get(key)
-        except FileNotFoundError:
-            return None
-
-    with ThreadPoolExecutor(READERS) as threads:
-        return [content for content in threads.map(read, keys) if content is not None]
+    with ThreadPoolExecutor(_READERS) as threads:
+        yield from threads.map(function, items)

@@ -8,7 +8,6 @@ it was written.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import RLock
@@ -17,7 +16,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import Batch, Outcome
-from salvo.scenarios.store.backends.base import READERS, Storage, StoredObject
+from salvo.scenarios.store.backends.base import Storage, StoredObject, map_in_threads
 from salvo.scenarios.store.ids import is_id, is_run_id
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.indexing.base import Rebuilt, Watcher
@@ -89,8 +88,7 @@ class ObjectIndex:
         known = dict(self._database.query("SELECT batch_id, version FROM batches"))
         wanted = [item for item in batch_ids if item in listed and known.get(item) != listed[item].version]
         if len(wanted) > 1:
-            with ThreadPoolExecutor(min(READERS, len(wanted))) as threads:
-                contents = list(threads.map(self._content_or_none, wanted))
+            contents = list(map_in_threads(self._content_or_none, wanted))
             self._database.write(
                 ("REPLACE INTO batches VALUES (?, ?, ?)", (batch_id, listed[batch_id].version, content))
                 for batch_id, content in zip(wanted, contents, strict=True)
@@ -115,7 +113,7 @@ class ObjectIndex:
             listed = self._listed(batch.batch_id)
             stale = [run_id for run_id, (version, _) in cached.items() if listed.get(run_id) != version]
             missing = [run_id for run_id in listed if run_id not in cached or run_id in stale]
-            read = self._read(missing)
+            read = self._load(missing)
             skipped = read.skipped
             self._database.write([("DELETE FROM runs WHERE run_id = ?", (run_id,)) for run_id in stale])
             self._database.write(
@@ -205,16 +203,6 @@ class ObjectIndex:
             if item.name.endswith(".json") and is_run_id(run_id):
                 versions[run_id] = item.version
         return versions
-
-    def _read(self, run_ids: list[str]) -> Entries:
-        if len(run_ids) <= 1:
-            return self._load(run_ids)
-        entries = Entries()
-        with ThreadPoolExecutor(min(READERS, len(run_ids))) as threads:
-            for single in threads.map(lambda run_id: self._load([run_id]), run_ids):
-                entries.extend(single)
-                entries.skipped += single.skipped
-        return entries
 
 
 class ObjectWatcher:
