@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ settings.register_profile("fixed", _COMMON, derandomize=True, max_examples=25)
 settings.register_profile("load", _COMMON, derandomize=True, max_examples=300)
 settings.register_profile("explore", _COMMON, max_examples=1000)  # new examples every time
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+_buckets = count(1)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,3 +71,25 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("database") / "byop_runs.db"
     EvaluationStore.open(f"sqlite:///{file}", HeldClock()).close()
     return file
+
+
+@pytest.fixture(scope="module")
+def object_server() -> Iterator[str]:
+    """The address of an object store with the API of S3."""
+    from tests.support.object_store import object_store_server  # moto takes a second to import
+
+    with object_store_server() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def bucket(object_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an empty store in an object store, which the environment gives access to."""
+    from tests.support.object_store import make_bucket, object_environment  # as above
+
+    name = f"bucket-{next(_buckets)}"
+    make_bucket(object_server, name)
+    for variable, value in object_environment(object_server).items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
+    return f"s3://{name}/team/runs"

@@ -28,7 +28,7 @@ def make_bucket(endpoint: str, name: str) -> None:
     connection.close()
 
 
-def environment(endpoint: str) -> dict[str, str]:
+def object_environment(endpoint: str) -> dict[str, str]:
     """What a user sets to reach the server."""
     return {
         "AWS_ENDPOINT_URL": endpoint,

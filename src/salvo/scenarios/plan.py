@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -24,8 +24,15 @@ from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.merge import batch_difference
 from salvo.scenarios.workspace import Workspace
 
+T = TypeVar("T")
 UNTIL_SURE_CONFIDENCE = 0.95
 """The confidence of --until-sure where neither the scenario nor the command sets one."""
+
+
+class EnterContext(Protocol):
+    """Enters a context that is left when the command ends, and returns its value."""
+
+    def __call__(self, context: AbstractContextManager[T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ def plan_named_runs(
     name: str | None,
     shard: Shard | None,
     *,
-    enter: Callable[[AbstractContextManager[None]], None],
+    enter: EnterContext,
 ) -> list[ScenarioRuns]:
     """Return the runs of a named batch, or of its shard, that are not stored yet.
 
@@ -111,17 +118,29 @@ def plan_named_runs(
     for index, runs in enumerate(work):
         runs.batch.batch_id = batch_name.batch_id(index, runs.batch.scenario_id)
     store = workspace.store()
-    enter(store.hold([runs.batch for runs in work], workspace.clock.now().isoformat()))
-    offset = 0
+    now = workspace.clock.now().isoformat()
+    held = None
+    if shard is None:
+        enter(store.hold([runs.batch for runs in work], now))
+    else:
+        held = enter(store.hold_runs(_shard_numbers(work, shard), now))
     for runs in work:
-        batch, planned = runs.batch, len(runs.pending)
+        batch = runs.batch
         if store.has_batch(batch.batch_id):
             _take_over(batch, store.load_batch(batch.batch_id))
             runs.earlier = store.load_entries(batch.batch_id)
-        missing = sorted({*range(1, batch.runs + 1)} - store.stored_numbers(batch.batch_id))
-        runs.pending = missing if shard is None else shard.numbers(missing, offset)
-        offset += planned
+        numbers = range(1, batch.runs + 1) if held is None else held[batch.batch_id]
+        runs.pending = sorted({*numbers} - store.stored_numbers(batch.batch_id))
     return work
+
+
+def _shard_numbers(work: Iterable[ScenarioRuns], shard: Shard) -> dict[str, list[int]]:
+    """Return the runs of a shard, by batch, whether they are stored or not."""
+    numbers, offset = {}, 0
+    for runs in work:
+        numbers[runs.batch.batch_id] = shard.numbers(runs.pending, offset)
+        offset += len(runs.pending)
+    return numbers
 
 
 def _take_over(batch: Batch, stored: Batch) -> None:
@@ -145,7 +164,7 @@ def plan_resume(
     allow_env: frozenset[str] = frozenset(),
     call_limits: CallLimits = DEFAULT_LIMITS,
     *,
-    enter: Callable[[AbstractContextManager[None]], None],
+    enter: EnterContext,
 ) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
     """Return the missing runs of a batch; for `latest` those of all batches of the newest command.
 

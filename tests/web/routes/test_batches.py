@@ -16,7 +16,9 @@ from salvo.scenarios.report.comparison import document
 from salvo.scenarios.report.labels import describe_cause
 from salvo.scenarios.report.terminal import batch_table
 from salvo.scenarios.result import Cause, Outcome
+from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.store import RunStore
 from salvo.web.routes import batches
 from tests.support.runs import batch, result, stored
@@ -236,3 +238,24 @@ async def test_looking_at_runs_makes_no_database_and_asking_for_evaluations_does
         many = await asyncio.gather(*(api.get("/api/history") for _ in range(8)))
         assert [page["rows"] for page in many] == [[]] * 8
         assert database.exists()  # noqa: ASYNC240 - as above
+
+
+async def test_runs_in_an_object_store_are_listed_shown_and_watched(
+    serve: Serve, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(Project(tmp_path, tmp_path, store_address=bucket))
+    store.save_batch(batch("01a", 2))
+    store.save_run(result(1, batch_id="01a"))
+    monkeypatch.setattr(batches, "POLL_SECONDS", 0.01)
+    async with client(serve(store_address=bucket)) as api, asyncio.timeout(30):
+        page = await api.get("/api/batches")
+        assert ([row["batch_id"] for row in page["rows"]], page["place"]) == (["01a"], bucket)
+        assert (await api.get("/api/about"))["scenarios"] == bucket
+        assert (await api.get("/api/runs/01a-0001"))["run"]["run_id"] == "01a-0001"
+        events = api.listen("/api/batches/events")
+        first = await anext(events)
+        assert (first.event, first.data) == ("watching", {"place": bucket})
+        await asyncio.to_thread(store.save_run, result(2, batch_id="01a"))
+        assert (await anext(events)).data == {"batches": ["01a"]}
+        await events.aclose()
+        assert (await api.get("/api/batches"))["rows"][0]["missing"] == 0

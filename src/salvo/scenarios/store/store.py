@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +85,13 @@ class RunStore:
     def hold(self, batches: Iterable[Batch], now: str) -> AbstractContextManager[None]:
         """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
         return self.storage.hold([checked_id(batch.batch_id, "batch") for batch in batches], now)
+
+    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
+        """Let no other process make these runs in a block. Yield those that none makes already, by batch.
+
+        Which of them are stored must be looked at in the block: before, another process may still store one.
+        """
+        return self.storage.hold_runs({checked_id(item, "batch"): numbers for item, numbers in wanted.items()}, now)
 
     def is_held(self) -> bool:
         """Return whether what `hold` holds is still this process's. If not, it must start no more runs."""

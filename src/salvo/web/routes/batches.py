@@ -202,7 +202,7 @@ async def watch(services: ServicesDep) -> events.EventStream:
 async def _changes(services: Services) -> AsyncIterator[bytes]:
     store = services.catalog.store
     watcher = await asyncio.to_thread(store.index.watcher)
-    poll_seconds = max(POLL_SECONDS, watcher.poll_seconds)
+    poll_seconds = POLL_SECONDS * watcher.poll_factor
     yield events.event("watching", events.WatchingEvent(store.address))
     silent = 0.0
     while not await is_set_within(poll_seconds, services.closing):

@@ -22,7 +22,7 @@ from salvo.scenarios.store.backends.leases import (
     Leases,
     NumberRange,
     join_ranges,
-    subtract_range,
+    subtract_ranges,
 )
 from tests.scenarios.store.backends.memory_storage import MemoryStorage
 from tests.scenarios.store.conftest import StorePlace
@@ -73,8 +73,8 @@ def test_a_number_belongs_to_the_first_that_claims_it(world: World) -> None:
     assert second.claim("b", range(1, 10)) == [4, 5, 6, 8, 9]
     assert first.claim("b", [3, 4]) == [3]
     assert second.claim("another", [1, 2]) == [1, 2]
-    [(numbers, holder)] = first.held_by_others("b")[:1]
-    assert (numbers, holder and holder.id) == (NumberRange(4, 6), second.id)
+    [(holder, numbers)] = first.held_by_others("b")
+    assert (holder and holder.id, numbers) == (second.id, [NumberRange(4, 6), NumberRange(8, 9)])
 
 
 def test_what_is_released_can_be_claimed(world: World) -> None:
@@ -166,7 +166,7 @@ def test_a_session_whose_object_was_deleted_claims_nothing(world: World) -> None
         second.claim("b", [2])
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"claims": 7}', b'{"claims": [{"holder": "x"}]}'])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"claims": 7}', b'{"claims": {"x": [[1]]}}'])
 def test_a_damaged_register_is_named_and_nothing_is_claimed(world: World, content: bytes) -> None:
     world.storage.put("leases/b.json", content)
     with pytest.raises(StoreError, match=r"memory/leases/b.json is damaged"):
@@ -193,6 +193,21 @@ def test_a_held_batch_and_claimed_runs_exclude_each_other(world: World) -> None:
     with pytest.raises(UsageError, match="The runs of the batch b are being made by"), whole.hold(["b"], ""):
         pytest.fail("it was held although a run of it is claimed")
     assert shard.claim("b", range(1, 5)) == [1, 2, 3, 4]
+
+
+def test_shards_hold_what_others_have_not_and_are_refused_if_nothing_is_left(world: World) -> None:
+    first, second, third = (BatchHolds(world.storage) for _ in range(3))
+    with first.hold_runs({"b": [1, 3, 5], "c": [1]}, "") as granted:
+        assert granted == {"b": [1, 3, 5], "c": [1]}
+        with first.hold(["b"], ""):  # as the runner does
+            pass
+        with second.hold_runs({"b": [1, 2]}, "") as rest:
+            assert rest == {"b": [2]}
+        refused = "The runs of the batch b are being made by process"
+        with pytest.raises(UsageError, match=refused), third.hold_runs({"b": [1, 3]}, ""):
+            pytest.fail("it was held twice")
+    with third.hold_runs({"b": [1, 3]}, "") as granted:
+        assert granted == {"b": [1, 3]}
 
 
 machines = st.integers(0, 2)
@@ -255,7 +270,7 @@ def test_ranges_are_sets_of_numbers(items: set[int], first: int, length: int) ->
     assert _expand(ranges) == sorted(items)
     assert all(one.last + 1 < other.first for one, other in pairwise(ranges))
     removed = NumberRange(first, first + length)
-    assert _expand(subtract_range(ranges, removed)) == sorted(items - set(range(first, first + length + 1)))
+    assert _expand(subtract_ranges(ranges, [removed])) == sorted(items - set(range(first, first + length + 1)))
 
 
 def _expand(ranges: list[NumberRange]) -> list[int]:

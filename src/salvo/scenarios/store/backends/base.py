@@ -6,7 +6,7 @@ store take milliseconds to seconds, so that an event loop calls them in threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,6 +51,13 @@ class Storage(Protocol):
 
     def hold(self, ids: Iterable[str], now: str) -> AbstractContextManager[None]:
         """Let no other process work on these batches in a block. Raise UsageError if one does already."""
+        ...
+
+    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
+        """Let no other process make these runs in a block. Yield those that none makes already, by batch.
+
+        Raise UsageError if others make all that are wanted of a batch; in a folder, if they make any run of it.
+        """
         ...
 
     def is_held(self) -> bool:

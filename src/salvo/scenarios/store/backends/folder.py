@@ -10,8 +10,8 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -82,6 +82,11 @@ class FolderStorage:
 
     def hold(self, ids: Iterable[str], now: str) -> AbstractContextManager[None]:
         return hold_batches(self.path("batches"), ids, now)
+
+    @contextmanager
+    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
+        with self.hold(wanted, now):  # a lock is on a whole batch
+            yield {batch_id: list(numbers) for batch_id, numbers in wanted.items()}
 
     def is_held(self) -> bool:
         return True  # the system releases a lock only when the process ends

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,21 +63,10 @@ class LeaseHolder:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Numbers of a batch that a session has."""
-
-    holder: str
-    first: int
-    last: int
-
-    @property
-    def numbers(self) -> NumberRange:
-        return NumberRange(self.first, self.last)
-
-
-@dataclass(frozen=True, slots=True)
 class LeaseRegister:
-    claims: list[Claim]
+    """Which session has which numbers of a batch."""
+
+    claims: dict[str, list[NumberRange]]
 
 
 class Leases:
@@ -152,11 +141,11 @@ class Leases:
             register, version = self._register(batch_id)
             living = self._living(register)
             granted = wanted
-            for claim in living:
-                if claim.holder != self.id:
-                    granted = subtract_range(granted, claim.numbers)
-            mine = [claim.numbers for claim in living if claim.holder == self.id]
-            if self._write(batch_id, living, join_ranges([*mine, *granted]), version):
+            for holder, ranges in living.items():
+                if holder != self.id:
+                    granted = subtract_ranges(granted, ranges)
+            mine = join_ranges([*living.get(self.id, []), *granted])
+            if self._write(batch_id, living, mine, version):
                 return granted
         raise StoreError(f"The leases of the batch {batch_id} change too often to claim any.", hint="Try again later.")
 
@@ -165,34 +154,35 @@ class Leases:
         unwanted = list(ALL_RUNS) if numbers is None else join_ranges(numbers)
         for _ in range(_MOST_TRIES):
             register, version = self._register(batch_id)
-            mine = join_ranges(claim.numbers for claim in register.claims if claim.holder == self.id)
-            if not mine:
+            if self.id not in register.claims:
                 return
-            for item in unwanted:
-                mine = subtract_range(mine, item)
-            if self._write(batch_id, register.claims, mine, version):
+            left = subtract_ranges(register.claims[self.id], unwanted)
+            if self._write(batch_id, register.claims, left, version):
                 return
 
-    def held_by_others(self, batch_id: str) -> list[tuple[NumberRange, LeaseHolder | None]]:
-        """Return what other sessions have of a batch."""
-        claims = self._living(self._register(batch_id)[0])
-        return [(claim.numbers, self._holder(claim.holder)) for claim in claims if claim.holder != self.id]
+    def held_by_others(self, batch_id: str) -> list[tuple[LeaseHolder | None, list[NumberRange]]]:
+        """Return what other sessions have of a batch. Of a session that ended just now it is not known which it was."""
+        living = self._living(self._register(batch_id)[0])
+        return [(self._holder(holder), ranges) for holder, ranges in living.items() if holder != self.id]
 
-    def _write(self, batch_id: str, claims: list[Claim], mine: list[NumberRange], version: str | None) -> bool:
-        others = [claim for claim in claims if claim.holder != self.id]
-        register = LeaseRegister([*others, *(Claim(self.id, *item) for item in mine)])
+    def _write(
+        self, batch_id: str, claims: Mapping[str, list[NumberRange]], mine: list[NumberRange], version: str | None
+    ) -> bool:
+        register = LeaseRegister({**claims, self.id: mine})
+        if not mine:
+            del register.claims[self.id]
         return self._storage.replace(f"leases/{batch_id}.json", json_codec.dumps(register), version)
 
     def _register(self, batch_id: str) -> tuple[LeaseRegister, str | None]:
         key = f"leases/{batch_id}.json"
         stored = self._storage.get_versioned(key)
         if stored is None:
-            return LeaseRegister([]), None
+            return LeaseRegister({}), None
         return parse_stored(stored[0], LeaseRegister, self._storage.describe(key)), stored[1]
 
-    def _living(self, register: LeaseRegister) -> list[Claim]:
+    def _living(self, register: LeaseRegister) -> dict[str, list[NumberRange]]:
         """Return the claims of sessions that are not expired."""
-        if not any(claim.holder != self.id for claim in register.claims):
+        if not register.claims.keys() - {self.id}:
             return register.claims
         beats = {item.name.removesuffix(".json"): item.modified for item in self._storage.list("sessions")}
         if self.id not in beats:
@@ -200,7 +190,9 @@ class Leases:
         # At least this late, by the clock of the storage.
         now = beats[self.id] + timedelta(seconds=self._clock.monotonic() - self._last_written)
         limit = now - timedelta(seconds=EXPIRY)
-        return [claim for claim in register.claims if claim.holder in beats and beats[claim.holder] >= limit]
+        return {
+            holder: ranges for holder, ranges in register.claims.items() if holder in beats and beats[holder] >= limit
+        }
 
     def _holder(self, session_id: str) -> LeaseHolder | None:
         key = self._key(session_id)
@@ -248,29 +240,56 @@ class BatchHolds:
                 self._held.add(batch_id)
             yield
         finally:
-            self._held -= set(new)
-            if self._leases is not None and not self._held:
-                self._leases.close()
-                self._leases = None
+            self._release(new)
+
+    @contextmanager
+    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
+        """Hold these runs of batches in a block, without those that other processes have. Yield what is held.
+
+        Raise UsageError if others have all of a batch that are wanted.
+        """
+        new = [batch_id for batch_id in wanted if batch_id not in self._held]
+        granted = {batch_id: list(numbers) for batch_id, numbers in wanted.items() if batch_id not in new}
+        try:
+            for batch_id in new:
+                self._held.add(batch_id)
+                leases = self._started(now)
+                granted[batch_id] = leases.claim(batch_id, wanted[batch_id]) if wanted[batch_id] else []
+                if wanted[batch_id] and not granted[batch_id]:
+                    raise self._held_by_others(leases, batch_id)
+            yield granted
+        finally:
+            self._release(new)
 
     def is_valid(self) -> bool:
         """Return whether everything that is held still belongs to this process."""
         return self._leases is None or self._leases.holds()
 
     def _claim(self, batch_id: str, now: str) -> None:
+        leases = self._started(now)
+        if leases.claim_ranges(batch_id, list(ALL_RUNS)) != list(ALL_RUNS):
+            raise self._held_by_others(leases, batch_id)
+
+    def _started(self, now: str) -> Leases:
         if self._leases is None:
             self._leases = Leases(self._storage, SystemClock(), now)
             self._leases.start()
-        if self._leases.claim_ranges(batch_id, list(ALL_RUNS)) == list(ALL_RUNS):
-            return
-        others = self._leases.held_by_others(batch_id)
-        self._leases.release(batch_id)
-        raise UsageError(
-            f"The runs of the batch {batch_id} are being made by "
-            f"{(others[0][1] if others else None) or 'another process'}.",
+        return self._leases
+
+    def _held_by_others(self, leases: Leases, batch_id: str) -> UsageError:
+        holder = next((holder for holder, _ in leases.held_by_others(batch_id)), None)
+        leases.release(batch_id)
+        return UsageError(
+            f"The runs of the batch {batch_id} are being made by {holder or 'another process'}.",
             hint=f"Wait until that has ended, or end it; {EXPIRY:.0f} s after a crash its runs are free. "
             "Nothing was run, and nothing was spent.",
         )
+
+    def _release(self, batch_ids: Iterable[str]) -> None:
+        self._held.difference_update(batch_ids)
+        if self._leases is not None and not self._held:
+            self._leases.close()
+            self._leases = None
 
 
 def join_ranges(numbers: Iterable[int] | Iterable[NumberRange]) -> list[NumberRange]:
@@ -285,12 +304,20 @@ def join_ranges(numbers: Iterable[int] | Iterable[NumberRange]) -> list[NumberRa
     return joined
 
 
-def subtract_range(ranges: Iterable[NumberRange], removed: NumberRange) -> list[NumberRange]:
-    """Return the ranges without these numbers."""
-    left = []
+def subtract_ranges(ranges: Iterable[NumberRange], removed: Iterable[NumberRange]) -> list[NumberRange]:
+    """Return the ranges without the numbers of the others. Each list is in order, and its ranges do not overlap."""
+    left: list[NumberRange] = []
+    others = list(removed)
+    position = 0
     for item in ranges:
-        if item.first < removed.first:
-            left.append(NumberRange(item.first, min(item.last, removed.first - 1)))
-        if item.last > removed.last:
-            left.append(NumberRange(max(item.first, removed.last + 1), item.last))
+        while position < len(others) and others[position].last < item.first:
+            position += 1
+        start, index = item.first, position
+        while index < len(others) and others[index].first <= item.last:
+            if start < others[index].first:
+                left.append(NumberRange(start, others[index].first - 1))
+            start = max(start, others[index].last + 1)
+            index += 1
+        if start <= item.last:
+            left.append(NumberRange(start, item.last))
     return left

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -72,6 +72,9 @@ class ObjectStorage:
 
     def hold(self, ids: Iterable[str], now: str) -> AbstractContextManager[None]:
         return self._holds.hold(ids, now)
+
+    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
+        return self._holds.hold_runs(wanted, now)
 
     def is_held(self) -> bool:
         return self._holds.is_valid()

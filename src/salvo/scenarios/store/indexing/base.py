@@ -17,8 +17,8 @@ class Rebuilt(NamedTuple):
 class Watcher(Protocol):
     """Reports changes of a store from its creation on."""
 
-    poll_seconds: float
-    """How long to wait between two looks."""
+    poll_factor: int
+    """How many times longer than for a folder to wait between two looks, because one costs more."""
 
     def look(self) -> list[str]:
         """Return the batches that are new, were written again or got runs since the last look, in order."""

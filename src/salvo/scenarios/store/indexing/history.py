@@ -28,7 +28,6 @@ _TAIL = 512 * 1024
 """Bytes of the index, about 1,000 lines, in which the newest run is looked for."""
 _MOST_RUNS = 100_000
 """Per batch. The command line accepts no more, but a file may say anything."""
-_POLL_SECONDS = 1.0
 
 
 class HistoryIndex:
@@ -146,7 +145,7 @@ class HistoryIndex:
 class FolderWatcher:
     """Looking at a store in which nothing happened takes two calls of `stat`."""
 
-    poll_seconds = _POLL_SECONDS
+    poll_factor = 1
 
     def __init__(self, cache: IndexCache, batches: Path) -> None:
         self._cache = cache

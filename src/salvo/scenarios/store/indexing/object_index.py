@@ -33,7 +33,6 @@ _SCHEMA = (
 )
 _LISTING_SECONDS = 1.0
 """How long a listing of the batches is used again."""
-_POLL_SECONDS = 5.0
 _MOST_WATCHED = 20
 """Batches with missing runs whose runs a watcher lists, the newest first."""
 _RECORDED_ONLY = "recording"
@@ -208,7 +207,7 @@ class ObjectIndex:
 class ObjectWatcher:
     """Lists the batches at each look, and the runs of those that miss some. The others are complete."""
 
-    poll_seconds = _POLL_SECONDS
+    poll_factor = 5
 
     def __init__(self, index: ObjectIndex) -> None:
         self._index = index
