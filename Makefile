@@ -94,7 +94,7 @@ site: $(READY) ## the documentation as a website in build/site, with every inter
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load and not referee and not frameworks and not promptfoo" --cov --cov-report=term
+	$(BIN)/python -m pytest -p tests.support.coverage.plugin -n auto --dist worksteal -m "not load and not referee and not frameworks and not promptfoo"
 
 test-load: $(READY) $(PAGE) ## large data, many processes, simulated statistics and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
@@ -189,4 +189,4 @@ audit: $(READY) $(PAGE_READY) ## bills of materials in build/, and known vulnera
 	npm audit --prefix frontend
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) $(FRAMEWORKS) tests/frameworks/mcp/node_modules build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static
+	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) $(FRAMEWORKS) tests/frameworks/mcp/node_modules build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

@@ -1,7 +1,9 @@
 """Settings and fixtures for all tests."""
 
+import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -10,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
+
+ROOT = Path(__file__).parents[1]
 
 # No deadline: how fast a machine generates examples says nothing about the code.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,6 +32,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_collection_finish() -> None:
+    """Let no search for garbage visit the eight thousand tests and what they import: all of it stays until the end."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
     """A shell starts background jobs with Ctrl-C ignored, and the processes that tests start would inherit that."""
@@ -35,21 +44,16 @@ def _interruptible() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _coverage_config() -> str | None:
-    """Take the coverage configuration out of the environment of the processes that tests start.
-
-    Coverage more than doubles the time of a process. Almost everything that runs there is also tested in this process;
-    tests of the rest use the fixture `coverage_in_processes`.
-    """
-    return os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
-
-
 @pytest.fixture
-def coverage_in_processes(_coverage_config: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure the coverage of the processes that this test starts."""
-    if _coverage_config is not None:
-        monkeypatch.setenv("COVERAGE_PROCESS_CONFIG", _coverage_config)
+def coverage_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure the coverage of the processes that this test starts, if coverage is measured at all.
+
+    That more than doubles the time of a process. Almost everything that runs there is also tested in this process;
+    tests of the rest use this fixture.
+    """
+    if "tests.support.coverage.probes" in sys.modules:
+        path = (str(ROOT / "tests/support/coverage/process"), str(ROOT), os.environ.get("PYTHONPATH", ""))
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, path)))
 
 
 @pytest.fixture
