@@ -30,7 +30,7 @@ def destination_lines(workspace: Workspace, scenarios: Iterable[Scenario]) -> li
     code_lines = [
         f"The agent of {scenario.scenario} gets {', '.join(map(printable, names))}."
         for scenario in scenarios
-        if scenario.adapter not in PROVIDER_ADAPTERS and (names := _option_variables(scenario))
+        if scenario.adapter not in PROVIDER_ADAPTERS and (names := _option_variables(scenario, workspace.environ))
     ]
     destinations = (item for scenario in scenarios for item in _destinations(workspace, scenario))
     server_lines = (line for scenario in scenarios for line in _server_lines(scenario))
@@ -171,7 +171,9 @@ def _own_destination(workspace: Workspace, provider: Provider) -> tuple[str, lis
     return address, [name for name in variables if workspace.environ.get(name)]
 
 
-def _option_variables(scenario: Scenario) -> list[str]:
+def _option_variables(scenario: Scenario, environ: Mapping[str, str]) -> list[str]:
+    """Return the variables whose values the agent gets; one of `pass_env` may not be set."""
     names = [use.name for use in find_variables(scenario.adapter_options)]
     passed = scenario.adapter_options.get("pass_env")
-    return list(dict.fromkeys([*names, *map(str, passed if isinstance(passed, list) else [])]))
+    names += [str(name) for name in passed if str(name) in environ] if isinstance(passed, list) else []
+    return list(dict.fromkeys(names))

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -294,3 +295,77 @@ def test_an_address_of_anthropic_may_end_in_v1(project: UserProject, end: str) -
         text = GREETING.format(adapter="anthropic", model=MODELS["anthropic"]) + own
         project.write("scenarios/book_flight.yaml", text)
         assert project.salvo("run").exit_code == 0
+
+
+CALLING_AGENT = """
+from salvo import AdapterResponse, BaseAdapter
+from salvo.engine.chat.base import ChatRequest, UserMessage
+
+class Agent(BaseAdapter):
+    async def run(self, request):
+        try:
+            await self.context.chat_model("openai/gpt-5.4-mini").complete(ChatRequest((UserMessage("hi"),)))
+        except Exception as error:
+            {handling}
+"""
+CALLING_PROGRAM = """
+import json, os, urllib.error, urllib.request
+headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+body = json.dumps({"model": "gpt-5.4-mini", "messages": [{"role": "user", "content": "hi"}]}).encode()
+try:
+    urllib.request.urlopen(urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers))
+except urllib.error.HTTPError:
+    print("Sorry.")
+"""
+GREETED_BY = GREETING.replace("latency_limit, max_seconds: 1000", "text, contains_all: [hello]").replace(
+    "model: {model}", "{model}\nruns: 4"
+)
+
+
+@pytest.mark.parametrize("handling", ["raise", "raise RuntimeError('oh')", "return AdapterResponse('Sorry.')"])
+def test_a_missing_key_that_only_a_run_can_see_stops_the_batch_after_the_first(
+    project: UserProject, handling: str
+) -> None:
+    project.write("agent.py", CALLING_AGENT.format(handling=handling))
+    project.write("scenarios/book_flight.yaml", GREETED_BY.format(adapter="agent:Agent", model=""))
+    ran = project.salvo("run", "-j", "1")
+    assert (ran.exit_code, len(project.runs())) == (3, 1), ran.output
+    assert "3 × not run: every further run would fail in the same way: There is no API key for openai" in ran.stdout
+
+
+def test_a_missing_key_that_a_program_tolerates_stops_the_batch_too(project: UserProject) -> None:
+    project.write("program.py", CALLING_PROGRAM)
+    options = f"adapter_options: {{command: [{sys.executable}, program.py]}}"
+    project.write("scenarios/book_flight.yaml", GREETED_BY.format(adapter="command", model=options))
+    ran = project.salvo("run", "-j", "1")
+    assert (ran.exit_code, len(project.runs())) == (3, 1), ran.output
+    assert "3 × not run: every further run would fail in the same way: There is no API key for openai" in ran.stdout
+
+
+def test_a_credential_of_a_program_that_is_not_set_is_refused_before_anything_is_stored(project: UserProject) -> None:
+    options = f"adapter_options: {{command: [{sys.executable}, program.py], pass_env: [EDITOR_OF_MINE, CRM_API_KEY]}}"
+    project.write("program.py", "print('hello')")
+    project.write("scenarios/book_flight.yaml", GREETED_BY.format(adapter="command", model=options))
+    ran = project.salvo("run")
+    assert (ran.exit_code, list(project.store.rglob("*.json"))) == (2, [])
+    assert "pass_env[1]: the environment variable CRM_API_KEY is not set" in ran.stderr
+    project.environ["CRM_API_KEY"] = "crm-123456"
+    ran = project.salvo("run", "--record")
+    assert ran.exit_code == 0
+    assert "The agent of greeting gets CRM_API_KEY." in ran.stderr, "a variable that is not set is not given"
+    project.monkeypatch.delenv("CRM_API_KEY")
+    del project.environ["CRM_API_KEY"]
+    assert "not set" not in project.salvo("replay", "latest").output, "a replay needs no key"
+
+
+def test_a_call_that_fails_before_another_one_succeeds_is_held_against_nobody(project: UserProject) -> None:
+    again = "await self.context.chat_model('anthropic/claude-sonnet-4-6').complete(ChatRequest((UserMessage('hi'),)))"
+    code = CALLING_AGENT.format(handling=f"{again}\n            return AdapterResponse('Sorry.')")
+    project.write("agent.py", code)
+    project.write("scenarios/book_flight.yaml", GREETED_BY.format(adapter="agent:Agent", model=""))
+    with LoopbackProvider(Say("hi")) as provider:
+        project.reach(provider)
+        del project.environ["OPENAI_API_KEY"]
+        ran = project.salvo("run")
+    assert (ran.exit_code, len(project.runs())) == (1, 4)
+    assert "0 of 4 completed runs passed" in ran.stdout

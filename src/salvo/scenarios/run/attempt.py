@@ -151,8 +151,11 @@ async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRun
         attempted = AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     else:
         attempted = await attempt(adapter, _request(environment), environment)
-    if attempted.fault is not None:
-        environment.faults.append((attempted.fault, None))
+    fault = attempted.fault
+    if attempted.cause is Cause.ADAPTER:  # a user's adapter may have raised its own error in place of the provider's
+        fault = environment.journal.tolerated_fault
+    if fault is not None:
+        environment.faults.append((fault, None))
     try:
         result = build_result(attempted, environment)
         return redacted(_as_stored(result) if prepared.batch.provider == CUSTOM else result, redactor)
@@ -173,11 +176,13 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
     # A refusal or a truncated answer explains a failure better than the assertion that noticed it.
     result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
     result.error = next((item.error for item in result.eval_results if item.error), None)
-    if environment.prepared.batch.adapter == COMMAND and _TOLERATED in result.details:
-        fault: object = result.details[_TOLERATED]  # also of a stored run, whose journal is gone
-    else:
-        fault = environment.journal.tolerated_fault
+    tolerated = environment.journal.tolerated_fault
+    fault: object = tolerated
+    if environment.prepared.batch.provider == CUSTOM and _TOLERATED in result.details:
+        fault = result.details[_TOLERATED]  # also of a stored run, whose journal is gone
     if fault is not None and result.outcome is Outcome.FAILED:
+        if tolerated is not None:
+            environment.faults.append((tolerated, None))
         # It passes if it did well without the last answer. But what it lacked is not held against it.
         result.outcome, result.cause, result.error = Outcome.ERROR, Cause.PROVIDER, str(fault)
         result.weighted_score = None
@@ -334,7 +339,10 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
         user_cost=_user_cost(environment.simulating),
         metrics=_metrics(response.metrics, calls, environment),
         reported_metrics=response.metrics if response.metrics.model_fields_set else None,
-        details={**response.details, **{name: value for name, value in measured.items() if value}},
+        details={
+            **{name: value for name, value in response.details.items() if name != _TOLERATED},
+            **{name: value for name, value in measured.items() if value},
+        },
         salvo_version=__version__,
     )
 

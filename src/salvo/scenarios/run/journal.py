@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import PriceBook, UnitPrices, usage_cost
-from salvo.errors import ProviderError
+from salvo.errors import ContextTooLongError, ProviderError
 from salvo.scenarios.result import ToolCall, TraceEvent
 
 Spend: TypeAlias = Callable[[float | None, str], None]
@@ -36,7 +36,7 @@ class Journal:
         """Each model that answered, with the fingerprints of its backends."""
         self.dropped: set[str] = set()
         self.tolerated_fault: ProviderError | None = None
-        """Why the agent's last call failed, if the agent finished all the same."""
+        """Why the agent's last call failed, if it did, and the agent went on."""
         self._clock = clock
         self._spend = spend
         self._price_book = None if prices is not None else price_book or PriceBook()
@@ -153,6 +153,12 @@ class JournaledModel:
         return self._inner.name
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        reply = await self._inner.complete(request)
+        try:
+            reply = await self._inner.complete(request)
+        except ProviderError as error:
+            # A context that is too long is the agent's own fault.
+            self._journal.tolerated_fault = None if isinstance(error, ContextTooLongError) else error
+            raise
+        self._journal.tolerated_fault = None
         self._journal.record_reply(self._provider, reply, self._inner.name.partition("/")[2])
         return reply

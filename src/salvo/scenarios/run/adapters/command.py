@@ -23,6 +23,7 @@ from salvo.engine.gateway.paths import PathRules, path_rule_error
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
+from salvo.engine.runtime.credentials import is_known_credential, looks_secret
 from salvo.engine.runtime.files import write
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
 from salvo.engine.wire.base import Wire
@@ -172,12 +173,16 @@ def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[s
     for name in ("system_prompt", "output_schema", "temperature"):
         if getattr(scenario, name) and not reads_all:
             yield FieldError((name,), "a command gets this only with `input: json` in adapter_options")
-    for error in (*_check_keys(options, scenario), *_check_program(options, options.folder(file, root), environ)):
+    program_errors = _check_program(options, options.folder(file, root), environ)
+    for error in (*_check_keys(options, scenario, environ), *program_errors):
         yield error._replace(path=(field, *error.path))
 
 
-def _check_keys(options: CommandOptions, scenario: Scenario) -> Iterator[FieldError]:
-    """Yield the variables that would give the program a provider's key, which never leaves this process."""
+def _check_keys(options: CommandOptions, scenario: Scenario, environ: Mapping[str, str]) -> Iterator[FieldError]:
+    """Yield the variables that would give the program a provider's key, which never leaves this process.
+
+    A credential that it asks for and that is not set is an error, too: every run would fail.
+    """
     providers = catalog.providers().values()
     key_variables = [provider.key_variable for provider in providers]
     ours = {*key_variables, *(provider.base_url_variable for provider in providers)}
@@ -190,6 +195,8 @@ def _check_keys(options: CommandOptions, scenario: Scenario) -> Iterator[FieldEr
     for index, name in enumerate(options.pass_env):
         if name in ours:
             yield FieldError(("pass_env", index), "is set by Salvo, to lead the program's client to it")
+        elif name not in environ and (looks_secret(name) or is_known_credential(name)):
+            yield FieldError(("pass_env", index), f"the environment variable {name} is not set")
 
 
 def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[FieldError]:
