@@ -4,11 +4,14 @@ import math
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from salvo.engine.stats.multiple_testing import blocked_test
 from salvo.engine.stats.rates import Tally
 from salvo.scenarios.analysis.grid import Grid, Standing, build_grids
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.report.grid import notes
 from salvo.scenarios.result import Outcome
 from salvo.scenarios.store.index import index_entry
 from tests.support.runs import batch, result
@@ -67,9 +70,50 @@ def test_errors_are_never_failures_and_a_variant_without_runs_is_not_compared() 
     made = grid(
         cell("x", "a", 3, 3), cell("x", "b", 0, 0, errors=3), cell("y", "a", 3, 3), cell("y", "b", 0, 0, errors=3)
     )
-    [best, other] = made.variants
-    assert (best.standing, other.standing, other.pass_rate) == (Standing.BEST, Standing.NOT_COMPARED, None)
+    [only, other] = made.variants
+    # What was compared with nothing is not called best.
+    assert (only.standing, other.standing, other.pass_rate) == (Standing.NOT_COMPARED, Standing.NOT_COMPARED, None)
     assert made.pass_rate == 1.0
+
+
+def test_the_best_is_chosen_on_the_cases_that_both_have() -> None:
+    """`lucky` has runs in the easy case only: its mean is the highest, and it is not the best."""
+    cells = [cell("easy", "lucky", 9, 10), cell("hard", "lucky", 0, 0, errors=10)]
+    cells += [cell("easy", "good", 10, 10), cell("hard", "good", 5, 10)]
+    cells += [cell("easy", "poor", 2, 10), cell("hard", "poor", 1, 10)]
+    [good, lucky, poor] = grid(*cells).variants
+    assert (good.name, good.standing, good.pass_rate) == ("good", Standing.BEST, 0.75)
+    assert (lucky.name, lucky.standing, lucky.compared_cases) == ("lucky", Standing.NOT_TOLD_APART, 1)
+    assert lucky.difference == pytest.approx(-0.1)
+    assert (poor.name, poor.standing, poor.compared_cases) == ("poor", Standing.WORSE, 2)
+    assert poor.difference == pytest.approx(-0.6)
+
+
+def test_variants_without_a_common_case_are_not_compared_and_none_is_best() -> None:
+    cells = [cell("x", "a", 10, 10), cell("y", "a", 0, 0, errors=10), cell("x", "b", 0, 0, errors=10)]
+    made = grid(*cells, cell("y", "b", 1, 10))
+    assert {variant.standing for variant in made.variants} == {Standing.NOT_COMPARED}
+    assert "No variant is called best" in "\n".join(notes(made))
+
+
+@given(st.lists(st.lists(st.none() | st.integers(0, 4), min_size=4, max_size=4), min_size=2, max_size=4))
+def test_the_best_is_behind_no_other_variant_on_the_cases_that_both_have(passed: list[list[int | None]]) -> None:
+    cells = [
+        cell(case, f"v{number}", count or 0, 4 if count is not None else 0, errors=4 if count is None else 0)
+        for number, row in enumerate(passed)
+        for case, count in zip("wxyz", row, strict=True)
+    ]
+    made = grid(*cells)
+    best = [variant for variant in made.variants if variant.standing is Standing.BEST]
+    assert len(best) <= 1
+    assert best == made.variants[: len(best)]
+    for variant in made.variants:
+        assert variant.difference is None or variant.difference <= 1e-9
+    if best and len([row for row in passed if any(count is not None for count in row)]) == len(passed):
+        # It shares a case with every other variant that has runs.
+        assert all(variant.compared_cases for variant in made.variants)
+    if all(count is not None for row in passed for count in row):
+        assert best[0].pass_rate == max(variant.pass_rate or 0.0 for variant in made.variants)
 
 
 def test_without_any_completed_run_nothing_is_best() -> None:

@@ -1,28 +1,30 @@
 """The cells of a suite side by side: which variant is best, and which cannot be told from it. Pure: no clock, no disk.
 
 A variant is a combination of the matrix. It has one cell for each case, so two variants are compared case by case
-(the exact Mantel-Haenszel test with a block per case), and hard and easy cases are never mixed. The best variant is
-chosen by looking at all of them, so a p-value is corrected for the number of all pairs, not only for those that are
-compared with the best.
+(the exact Mantel-Haenszel test with a block per case), and hard and easy cases are never mixed. Where runs are missing,
+only the cases that both have count. The best variant is chosen by looking at all of them, so a p-value is corrected for
+the number of all pairs, not only for those that are compared with the best.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from salvo.engine.stats.clusters import ClusteredMean, clustered_mean
 from salvo.engine.stats.multiple_testing import blocked_test
 from salvo.engine.stats.rates import Interval, Tally
 from salvo.scenarios.analysis.compare import ALPHA
-from salvo.scenarios.analysis.suite import case_clusters
+from salvo.scenarios.analysis.suite import case_clusters, cell_rate
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
 from salvo.scenarios.result import CASE
 
 _RATES = Interval(0.0, 1.0)
+_ROUNDING = 1e-9
 _ORDER = (
     BatchVerdict.FAILED,
     BatchVerdict.ERROR,
@@ -40,7 +42,7 @@ class Standing(StrEnum):
     NOT_TOLD_APART = "cannot be told from the best"
     WORSE = "worse than the best"
     NOT_COMPARED = "not compared"
-    """It has no completed run in a case in which the best one has some."""
+    """It has no completed run in a case in which another has some, or no variant is best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,10 @@ class Variant:
     interval: Interval | None
     """The 95 % interval of the mean; null with fewer than two cases."""
     standing: Standing
+    compared_cases: int
+    """The cases in which it and the best one have runs; those of the best one are the fewest of its comparisons."""
     difference: float | None
-    """Its pass rate less that of the best, over the cases that both have."""
+    """Its pass rate less that of the best, the mean over these cases."""
     p_value: float | None
     """Corrected for the number of pairs of variants."""
 
@@ -121,11 +125,12 @@ def _grid(suite: str, summaries: Sequence[BatchSummary]) -> Grid:
     for summary in summaries:
         by_variant.setdefault(variant_name(summary.parameters), []).append(summary)
     pairs = len(by_variant) * (len(by_variant) - 1) // 2
+    rates = {name: _rates_by_case(cells) for name, cells in by_variant.items()}
+    best = _best(rates)
     # A variant without a completed run comes last, and the name decides between equal ones.
-    rates = {name: rate for name, cells in by_variant.items() if (rate := _mean_rate(cells)) is not None}
-    ranked = sorted(by_variant, key=lambda name: (-rates.get(name, -1.0), name))
-    best = by_variant[ranked[0]]
-    variants = [_variant(name, by_variant[name], best, pairs) for name in ranked]
+    ranked = sorted(by_variant, key=lambda name: (name != best, -_mean(rates[name].values(), -1.0), name))
+    comparisons = _Comparisons(by_variant, rates, best, pairs)
+    variants = [_variant(name, by_variant[name], comparisons.compare(name)) for name in ranked]
     suite_mean = clustered_mean(case_clusters(summaries), _RATES)
     return Grid(
         suite=suite,
@@ -165,9 +170,8 @@ def _cell_order(cell: GridCell) -> tuple[int, float, str]:
     return _ORDER.index(cell.verdict), cell.pass_rate if cell.pass_rate is not None else -1.0, cell.scenario_id
 
 
-def _variant(name: str, cells: Sequence[BatchSummary], best: Sequence[BatchSummary], pairs: int) -> Variant:
+def _variant(name: str, cells: Sequence[BatchSummary], comparison: _Comparison) -> Variant:
     mean = clustered_mean(case_clusters(cells), _RATES)
-    standing, difference, p_value = _compare(cells, best, pairs)
     return Variant(
         name=name,
         parameters={key: value for key, value in cells[0].parameters.items() if key != CASE},
@@ -179,9 +183,10 @@ def _variant(name: str, cells: Sequence[BatchSummary], best: Sequence[BatchSumma
         pass_rate=_mean_rate(cells),
         standard_error=_standard_error(mean),
         interval=mean.interval if mean else None,
-        standing=standing,
-        difference=difference,
-        p_value=p_value,
+        standing=comparison.standing,
+        compared_cases=comparison.cases,
+        difference=comparison.difference,
+        p_value=comparison.p_value,
     )
 
 
@@ -189,27 +194,87 @@ def _standard_error(mean: ClusteredMean | None) -> float | None:
     return mean.standard_error if mean else None
 
 
-def _compare(
-    cells: Sequence[BatchSummary], best: Sequence[BatchSummary], pairs: int
-) -> tuple[Standing, float | None, float | None]:
-    """Compare a variant with the best one, case by case."""
-    if cells is best:
-        return (Standing.BEST if _mean_rate(cells) is not None else Standing.NOT_COMPARED), None, None
-    best_cells = {summary.parameters.get(CASE): summary for summary in best}
-    blocks = [
-        (_tally(best_cells[case]), _tally(cell)) for cell in cells if (case := cell.parameters.get(CASE)) in best_cells
+def _rates_by_case(cells: Iterable[BatchSummary]) -> dict[str, float]:
+    """Return the pass rate of each case in which there is evidence."""
+    rates = {cell.parameters.get(CASE, ""): cell_rate(cell) for cell in cells}
+    return {case: rate.value for case, rate in rates.items() if rate is not None}
+
+
+def _difference(rates: Mapping[str, float], others: Mapping[str, float]) -> float | None:
+    """Return the mean difference over the cases that both have; None if there is none."""
+    differences = [rate - others[case] for case, rate in rates.items() if case in others]
+    return math.fsum(differences) / len(differences) if differences else None
+
+
+def _best(rates: Mapping[str, Mapping[str, float]]) -> str | None:
+    """Return the variant that is behind no other one on the cases that both have; None if there is no such variant.
+
+    Without missing runs, this is the one with the highest mean. Of equal ones, that with the most cases comes first.
+    """
+    known = {name: by_case for name, by_case in rates.items() if by_case}
+    candidates = [
+        name
+        for name in known
+        if len(known) > 1
+        and all(
+            (difference := _difference(known[name], known[other])) is not None and difference >= -_ROUNDING
+            for other in known
+            if other != name
+        )
     ]
-    test = blocked_test(blocks)
-    if test is None:
-        return Standing.NOT_COMPARED, None, None
-    p_value = min(1.0, test.p_value * pairs)
-    is_worse = p_value <= ALPHA and test.difference < 0
-    return (Standing.WORSE if is_worse else Standing.NOT_TOLD_APART), test.difference, p_value
+    order = sorted(candidates, key=lambda name: (-len(known[name]), -_mean(known[name].values()), name))
+    return order[0] if order else None
+
+
+class _Comparison(NamedTuple):
+    """What a variant is beside the best one."""
+
+    standing: Standing
+    cases: int = 0
+    difference: float | None = None
+    p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparisons:
+    by_variant: Mapping[str, Sequence[BatchSummary]]
+    rates: Mapping[str, Mapping[str, float]]
+    best: str | None
+    pairs: int
+
+    def compare(self, name: str) -> _Comparison:
+        """Compare a variant with the best one, case by case."""
+        if self.best is None:
+            return _Comparison(Standing.NOT_COMPARED)
+        if name == self.best:
+            return _Comparison(Standing.BEST, min(self._shared(other) for other in self.rates if self._shared(other)))
+        best_cells = {cell.parameters.get(CASE): cell for cell in self.by_variant[self.best]}
+        blocks = [
+            (_tally(best_cells[case]), _tally(cell))
+            for cell in self.by_variant[name]
+            if (case := cell.parameters.get(CASE)) in best_cells
+        ]
+        test = blocked_test(blocks)
+        difference = _difference(self.rates[name], self.rates[self.best])
+        if test is None or difference is None:
+            return _Comparison(Standing.NOT_COMPARED)
+        p_value = min(1.0, test.p_value * self.pairs)
+        is_worse = p_value <= ALPHA and test.difference < 0 and difference < 0
+        standing = Standing.WORSE if is_worse else Standing.NOT_TOLD_APART
+        return _Comparison(standing, self._shared(name), difference, p_value)
+
+    def _shared(self, name: str) -> int:
+        """Return the number of cases in which a variant and the best one have runs; 0 for the best one itself."""
+        return 0 if self.best in (None, name) else len(self.rates[name].keys() & self.rates[str(self.best)].keys())
 
 
 def _tally(summary: BatchSummary) -> Tally:
     """Return the runs that are evidence: not those that were answered from a cache."""
     return Tally(summary.independent_passed, summary.independent)
+
+
+def _mean(values: Collection[float], default: float = 0.0) -> float:
+    return math.fsum(values) / len(values) if values else default
 
 
 def _mean_rate(summaries: Iterable[BatchSummary]) -> float | None:

@@ -80,7 +80,7 @@ def case_clusters(summaries: Iterable[BatchSummary]) -> list[Cluster]:
     """
     by_case: dict[tuple[str, str], list[Cluster]] = {}
     for summary in summaries:
-        rate = _rate(summary)
+        rate = cell_rate(summary)
         if rate is not None:
             by_case.setdefault(_cluster_key(summary), []).append(rate)
     return [_merged(rates) for rates in by_case.values()]
@@ -95,7 +95,7 @@ def _is_cell(summary: BatchSummary) -> bool:
     return bool(summary.suite) and CASE in summary.parameters
 
 
-def _rate(summary: BatchSummary) -> Cluster | None:
+def cell_rate(summary: BatchSummary) -> Cluster | None:
     """Return the pass rate over the independent runs, corrected if they stopped early; None without any."""
     evidence = summary.evidence
     if evidence is not None and evidence.corrected_rate is not None:

@@ -31,7 +31,7 @@ def grid_lines(grid: Grid, *, colour: bool = False) -> list[str]:
     paint = Paint(colour)
     lines = [paint(headline(grid), bold=True), ""]
     if len(grid.variants) > 1:
-        rows = [tuple(printable(value) for value in variant_row(variant)) for variant in grid.variants]
+        rows = [tuple(printable(value) for value in variant_row(variant, grid)) for variant in grid.variants]
         colours = [_STANDING_COLOURS.get(variant.standing) for variant in grid.variants]
         lines += [*table(VARIANT_COLUMNS, rows, paint, colours), ""]
     lines += [*notes(grid), ""]
@@ -65,6 +65,8 @@ def notes(grid: Grid) -> Iterator[str]:
             f"95% interval {_interval(grid.interval)}"
         )
     yield from first_lines(list(_missing_cases(grid)), _MOST_NOTES)
+    if len(grid.variants) > 1 and grid.pass_rate is not None and grid.variants[0].standing is not Standing.BEST:
+        yield "No variant is called best: none was compared with every other one and is behind none of them."
     if any(variant.p_value is not None for variant in grid.variants):
         yield (
             "Variants are compared on these cases, case by case (exact Mantel-Haenszel test); p-values are corrected "
@@ -93,14 +95,17 @@ def split_cells(grid: Grid) -> tuple[list[GridCell], str]:
     return shown, f"{pluralize(len(rest), 'other cell')}: {verdicts}"
 
 
-def standing(variant: Variant) -> str:
-    """Return how a variant compares with the best one, with the p-value."""
-    if variant.difference is None or variant.p_value is None:
-        return variant.standing
-    return f"{variant.standing} ({points(variant.difference)} points, {format_p(variant.p_value, ALPHA)})"
+def standing(variant: Variant, grid: Grid) -> str:
+    """Return how a variant compares with the best one, with the p-value, and on how many cases if not on all."""
+    details = []
+    if variant.difference is not None and variant.p_value is not None:
+        details = [f"{points(variant.difference)} points", format_p(variant.p_value, ALPHA)]
+    if 0 < variant.compared_cases < len(grid.cases):
+        details.append(f"on {variant.compared_cases} of {pluralize(len(grid.cases), 'case')}")
+    return f"{variant.standing} ({', '.join(details)})" if details else variant.standing
 
 
-def variant_row(variant: Variant) -> tuple[str, ...]:
+def variant_row(variant: Variant, grid: Grid) -> tuple[str, ...]:
     """Return the values under VARIANT_COLUMNS."""
     return (
         truncate(variant.name, _NAME),
@@ -109,7 +114,7 @@ def variant_row(variant: Variant) -> tuple[str, ...]:
         "unknown" if variant.pass_rate is None else percent(variant.pass_rate),
         "" if variant.standard_error is None else _points(variant.standard_error),
         "" if variant.interval is None else _interval(variant.interval),
-        standing(variant),
+        standing(variant, grid),
     )
 
 
@@ -131,7 +136,8 @@ def grid_markdown(grid: Grid) -> Iterator[str]:
     yield f"### {inline(headline(grid))}"
     if len(grid.variants) > 1:
         columns = [column.lower() for column in VARIANT_COLUMNS]
-        yield markdown_table(columns, [[inline(value) for value in variant_row(item)] for item in grid.variants])
+        rows = [[inline(value) for value in variant_row(item, grid)] for item in grid.variants]
+        yield markdown_table(columns, rows)
     yield "  \n".join(map(inline, notes(grid)))
     shown, hidden = split_cells(grid)
     columns = [column.lower() for column in CELL_COLUMNS]

@@ -316,7 +316,7 @@ def grid(batch_id: str, services: ServicesDep) -> GridDetail:
         grid=shown,
         headline=headline(made),
         notes=list(grid_notes(made)),
-        standings=list(map(standing, made.variants)),
+        standings=[standing(variant, made) for variant in made.variants],
         variant_labels=list(map(grid_rate_labels, made.variants)),
         cell_labels=list(map(grid_rate_labels, shown.cells)),
         hidden_cells=len(made.cells) - len(shown.cells),
