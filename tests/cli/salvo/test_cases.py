@@ -387,3 +387,25 @@ def test_a_table_chooses_neither_code_nor_variables(suite: UserProject, setting:
     refused = suite.salvo("validate")
     assert refused.exit_code == 2
     assert f"the column order would {message}; write it here, or in the matrix" in refused.output
+
+
+def test_a_value_of_the_wrong_type_is_reported_where_the_case_has_it(suite: UserProject) -> None:
+    whole = SUITE.replace('"Refund order {{ order }} for {{ customer }}."', '"{{ order }}"').replace(
+        "runs: 3", "runs: '{{ n }}'"
+    )
+    whole = whole.replace("private: [customer]\n", "").replace(
+        '  - {type: jmespath, path: final_output, operator: contains, value: "{{ customer }}"}\n', ""
+    )
+    suite.write("scenarios/refund.yaml", whole.replace("refund.csv", "refund.jsonl"))
+    suite.write(
+        "scenarios/refund.jsonl", '{"id": "a", "order": "x", "n": 1}\n{"_other": {"order": 1}, "order" : 5, "n": 0}\n'
+    )
+    output = suite.salvo("validate").output
+    assert "scenarios/refund.jsonl:2:36: user_message: must be text, not a number" in output
+    assert "scenarios/refund.jsonl:2:44: runs: must be at least 1" in output
+    suite.write("scenarios/refund.yaml", whole)
+    suite.write("scenarios/refund.csv", 'id,order,n\na,"two\nlines",many\n')
+    assert "scenarios/refund.csv:3:8: runs: must be a whole number, not text" in suite.salvo("validate").output
+    inline = "\n  - {id: a, order: x, n: 1}\n  - id: b\n    order: 5\n    n: 2\n"
+    suite.write("scenarios/refund.yaml", whole.replace(" refund.csv\n", inline))
+    assert "scenarios/refund.yaml:6:5: user_message: must be text, not a number" in suite.salvo("validate").output

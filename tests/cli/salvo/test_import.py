@@ -168,7 +168,7 @@ def test_everything_without_a_counterpart_is_listed_with_its_line_and_the_rest_i
             assert:
               - {type: contains, value: hello}
               - type: javascript
-                value: output.length > 3
+                value: JSON.parse(output).items.length > 3
               - {type: similar, value: hi, threshold: 0.8}
               - {type: llm-rubric, value: kind, threshold: 0.5}
               - {type: contains, value: 'file://expected.txt'}
@@ -191,7 +191,7 @@ Left out, because Salvo has no counterpart (16 parts):
   promptfooconfig.yaml:10: providers[2].config.apiKey: a key in a file is not copied; set it in the environment
   promptfooconfig.yaml:10: providers[2].config.top_p: top_p of a provider has no counterpart
   promptfooconfig.yaml:11: redteam: redteam has no counterpart
-  promptfooconfig.yaml:16: tests[0].assert[1]: javascript was left out: Salvo has no such assertion
+  promptfooconfig.yaml:16: tests[0].assert[1]: javascript was left out: code is not imported, only a simple condition on the output in one line
   promptfooconfig.yaml:18: tests[0].assert[2]: similar was left out: Salvo has no such assertion
   promptfooconfig.yaml:19: tests[0].assert[3]: llm-rubric was left out: a judge passes or fails; its threshold has no counterpart
   promptfooconfig.yaml:20: tests[0].assert[4]: contains was left out: its value is in the file expected.txt
@@ -399,3 +399,73 @@ def test_a_configuration_cannot_multiply_its_tests_without_end(config: UserProje
     ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml")
     assert ran.exit_code == 3, ran.output[:500]
     assert "only the first 400 tests are imported" in ran.output
+
+
+CONDITIONS: dict[str, dict[str, str | None]] = {
+    "python": {
+        "'refund' in output": None,
+        "'refund' not in output": None,
+        "'refund' in output.lower()": None,
+        'output == "Refund"': None,
+        "output != 'Refund'": None,
+        "output.startswith('Re')": None,
+        "not output.endswith('.')": None,
+        "len(output) <= 6": None,
+        "'refund' in output and len(output) > 6": None,
+        "'this or that' in output or output.startswith('Re')": "left out",
+    },
+    "javascript": {
+        "output.includes('refund')": "'refund' in output",
+        "!output.includes('refund')": "'refund' not in output",
+        "output.toLowerCase().includes('refund')": "'refund' in output.lower()",
+        "output === 'Refund'": "output == 'Refund'",
+        "output.length < 7 || output.endsWith('.');": "len(output) < 7 or output.endswith('.')",
+        "!(output.startsWith('Re'))": "not output.startswith('Re')",
+        "!output == 'Refund'": "left out",
+        "output.length > 3 ? 1 : 0": "left out",
+        "output.includes('a') && output.includes('b') || output.includes('c')": "left out",
+        "output.toLowerCase().includes('Refund')": "left out",
+    },
+}
+"""Conditions, and the same in Python; `python` is its own referee."""
+
+
+@pytest.mark.parametrize("language", list(CONDITIONS))
+def test_a_simple_condition_in_code_means_the_same(config: UserProject, language: str) -> None:
+    conditions = {code: same or code for code, same in CONDITIONS[language].items()}
+    document = {
+        "description": "code",
+        "prompts": ["Answer."],
+        "providers": ["openai:gpt-5.4-mini"],
+        "tests": [
+            {"description": f"n{number}", "assert": [{"type": language, "value": code}]}
+            for number, code in enumerate(conditions)
+            if conditions[code] != "left out"
+        ],
+    }
+    config.write("promptfooconfig.yaml", yaml.safe_dump(document))
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml").exit_code == 0
+    for output in ("Refund", "a refund.", "refund", "Re", "or else"):
+        with LoopbackProvider(lambda _, output=output: Say(output)) as provider:
+            config.reach(provider)
+            batches = json.loads(config.salvo("run", "--json", "-n", "1").stdout)["batches"]
+        verdicts = {batch["scenario_id"]: batch["passed"] == 1 for batch in batches}
+        assert verdicts == {
+            f"code[n{number}]": bool(eval(same, {"output": output}))  # noqa: S307 - the conditions above
+            for number, same in enumerate(conditions.values())
+            if same != "left out"
+        }
+
+
+def test_other_code_is_left_out(config: UserProject) -> None:
+    codes = [
+        (language, code) for language, items in CONDITIONS.items() for code, same in items.items() if same == "left out"
+    ]
+    document = {
+        "prompts": ["Answer."],
+        "providers": ["openai:gpt-5.4-mini"],
+        "tests": [{"assert": [{"type": language, "value": code}]} for language, code in codes],
+    }
+    config.write("promptfooconfig.yaml", yaml.safe_dump(document))
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "code")
+    assert (ran.exit_code, ran.output.count("code is not imported")) == (3, len(codes))

@@ -145,7 +145,7 @@ def test_a_value_keeps_its_type_where_it_is_the_whole_field_and_a_csv_has_only_t
     assert (cell.runs, cell.user_message) == (3, "3 true [1,null]")
     assert cell.assertions[0].fields["value"] == [1, None]
     assert problems(text.replace("c.jsonl", "c.csv"), c__csv="id,n,flag,list\na,3,true,x\n") == snapshot(
-        "s.yaml:6:1: runs: must be a whole number, not text; a value of a CSV is text, use .jsonl or a list for other types"
+        "c.csv:2:3: runs: must be a whole number, not text; a value of a CSV is text, use .jsonl or a list for other types"
     )
 
 

@@ -13,10 +13,12 @@ from typing import Any, TypeAlias
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime import safe_regex
+from salvo.scenarios.promptfoo.expressions import translate_expression
 from salvo.scenarios.promptfoo.notes import ImportNotes
 from salvo.scenarios.promptfoo.providers import judge_name
 
 Fields: TypeAlias = dict[str, Any]
+_Translator: TypeAlias = Callable[[Any, Fields, bool], Fields]
 
 _TEXT = "final_text"
 _KNOWN = {"type", "value", "threshold", "weight", "metric", "provider"}
@@ -49,6 +51,8 @@ def translate(
         return []
     if (name := assertion["type"].removeprefix(_NEGATED)) in _JUDGED and name != "llm-rubric":
         notes.change(path, f"{name} is judged by llm_judge, with a rubric in place of promptfoo's prompt")
+    if name == "javascript" and "length(" in str(fields):
+        notes.change(path, "counts characters, where JavaScript counts an emoji as two")
     if isinstance(metric := assertion.get("metric"), str):
         fields["name"] = render(metric, variables)
     if "weight" in assertion:
@@ -223,6 +227,18 @@ def _latency(_: Any, assertion: Fields, negate: bool) -> Fields:
     return {"type": "latency_limit", "max_seconds": _number(assertion.get("threshold")) / 1000}
 
 
+def _expression(language: str) -> _Translator:
+    """Return a translator for a condition of one line; longer code, and code in a file, has no counterpart."""
+
+    def translator(value: Any, _: Fields, negate: bool) -> Fields:
+        fields = translate_expression(_as_text(value), language)
+        if fields is None:
+            raise UntranslatableError("code is not imported, only a simple condition on the output in one line")
+        return {"type": "not", "assertion": fields} if negate else fields
+
+    return translator
+
+
 def _finish_reason(value: Any, _: Fields, negate: bool) -> Fields:
     if not isinstance(value, str) or value not in _FINISH_REASONS:
         raise UntranslatableError(f"only {', '.join(_FINISH_REASONS)} have a counterpart")
@@ -230,7 +246,6 @@ def _finish_reason(value: Any, _: Fields, negate: bool) -> Fields:
     return {"type": "jmespath", "path": path, "operator": "ne" if negate else "eq", "value": _FINISH_REASONS[value]}
 
 
-_Translator: TypeAlias = Callable[[Any, Fields, bool], Fields]
 _TRANSLATORS: Mapping[str, _Translator] = {
     "equals": _equals,
     "contains": _contains,
@@ -248,17 +263,21 @@ _TRANSLATORS: Mapping[str, _Translator] = {
     "cost": _cost,
     "latency": _latency,
     "finish-reason": _finish_reason,
+    "javascript": _expression("javascript"),
+    "python": _expression("python"),
 }
 _WITH_THRESHOLD = ("levenshtein", "cost", "latency")
 
+_FACTUALITY = (
+    "The final output and this reference agree in their facts. It may leave out details, or add some that do not "
+    "contradict the reference. Reference: {value}"
+)
 _JUDGED: Mapping[str, str] = {
     "llm-rubric": "{value}",
     "model-graded-closedqa": "The final output meets this criterion: {value}",
     "g-eval": "{value}",
-    "factuality": (
-        "The final output and this reference agree in their facts. It may leave out details, or add some that do not "
-        "contradict the reference. Reference: {value}"
-    ),
+    "factuality": _FACTUALITY,
+    "model-graded-factuality": _FACTUALITY,
     "answer-relevance": "The final output answers what the user asked, and does not talk about something else.",
 }
 """The rubric for the judge."""
@@ -299,7 +318,8 @@ def _as_text(value: Any) -> str:
 
 
 _EXPECTED = re.compile(r"(?P<type>[a-z][a-z-]*)(?:\((?P<threshold>[0-9.]+)\))?:(?P<value>[\s\S]*)")
-_GRADE = "grade"
+_EXPECTED_NAMES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
+"""Names of types that only this column has."""
 
 
 def expected_assertion(text: str) -> Fields:
@@ -307,7 +327,7 @@ def expected_assertion(text: str) -> Fields:
     match = _EXPECTED.fullmatch(text.strip())
     if match is None:
         return {"type": "equals", "value": text}
-    name = "llm-rubric" if match["type"] == _GRADE else match["type"]
+    name = _EXPECTED_NAMES.get(match["type"], match["type"])
     known = name.removeprefix(_NEGATED) in {*_TRANSLATORS, *_JUDGED}
     if not known and match["type"] not in _CODE_TYPES:
         return {"type": "equals", "value": text}
@@ -319,4 +339,4 @@ def expected_assertion(text: str) -> Fields:
     return fields
 
 
-_CODE_TYPES = ("fn", "eval", "javascript", "python", "similar", "webhook", "classifier")
+_CODE_TYPES = ("fn", "eval", "similar", "webhook", "classifier")

@@ -9,13 +9,20 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
-from salvo.scenarios.spec.source_text import SourcePosition, UnreadableError, file_in_project, read_text
+from salvo.scenarios.spec.source_text import (
+    SourcePosition,
+    UnreadableError,
+    file_in_project,
+    line_and_column,
+    read_text,
+)
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem
 
 CASES = "cases"
@@ -44,6 +51,16 @@ class ScenarioCase:
     """Whether all values are text, because the file has no types."""
     path: FieldPath = ()
     """Where the case is in the scenario file; empty if it is in a file of its own."""
+    text: str = field(default="", repr=False)
+    """Its line in a JSONL file, or the whole CSV file, to find the place of a value in it."""
+
+    def place(self, name: str) -> FieldPath | SourcePosition:
+        """Return where the value of a variable is: a path in the scenario file, or a position in the file of cases."""
+        if self.path:
+            return (*self.path, name)
+        if self.is_text:
+            return _csv_position(self, name)
+        return self.position._replace(column=json_columns(self.text).get(name, 1))
 
 
 @dataclass
@@ -157,7 +174,37 @@ def _add_jsonl(table: CaseTable, text: str, file: Path) -> None:
         if _names_code(row.get(ASSERTIONS)):
             table.report(position, "a file of cases cannot name code: put the custom assertion into the scenario")
             continue
-        table.add(number, row, position)
+        table.add(number, row, position, text=line)
+
+
+def json_columns(line: str) -> dict[str, int]:
+    """Return the column, from 1, in which each value of a JSON object begins."""
+    decoder = json.JSONDecoder()
+    columns: dict[str, int] = {}
+    index = line.find("{") + 1
+    with suppress(ValueError, RecursionError):  # it was read by a parser that accepts more
+        while not line[index:].lstrip().startswith("}"):
+            name, end = decoder.raw_decode(line, _skip(line, index, ","))
+            start = _skip(line, end, ":")
+            columns[name] = start + 1
+            _, index = decoder.raw_decode(line, start)
+    return columns
+
+
+def _skip(line: str, index: int, separator: str) -> int:
+    """Return the index of the next character that is neither white space nor this separator."""
+    while index < len(line) and (line[index].isspace() or line[index] == separator):
+        index += 1
+    return index
+
+
+def _csv_position(case: ScenarioCase, name: str) -> SourcePosition:
+    """Return where a value of a row begins, which is on a later line if the values before it have line breaks."""
+    lines = io.StringIO(case.text, newline="").readlines()
+    row = "".join(lines[case.position.line - 1 :])
+    start = dict(zip(next(csv.reader(lines)), _column_starts(row), strict=False)).get(name, 1)
+    line, column = line_and_column(row[: start - 1])
+    return SourcePosition(case.position.file, case.position.line + line - 1, column)
 
 
 def _has_only_characters(row: dict[str, Any]) -> bool:
@@ -185,7 +232,7 @@ def _add_csv(table: CaseTable, text: str, file: Path) -> None:
         table.report(SourcePosition(file), _TOO_MANY_COLUMNS)
         return
     names: set[str] = set()
-    for name, column in zip(header, _header_columns(text), strict=False):
+    for name, column in zip(header, _column_starts(text), strict=False):
         position = SourcePosition(file, 1, column)
         if not name.strip():
             table.report(position, "this column has no name")
@@ -203,7 +250,7 @@ def _add_csv(table: CaseTable, text: str, file: Path) -> None:
         if len(row) != len(header):
             table.report(position, f"has {len(row)} values, and the first line names {len(header)} columns")
         else:
-            table.add(number, dict(zip(header, row, strict=True)), position, is_text=True)
+            table.add(number, dict(zip(header, row, strict=True)), position, is_text=True, text=text)
 
 
 def _csv_rows(reader: Any, table: CaseTable, file: Path) -> Iterator[tuple[int, list[str]]]:
@@ -218,8 +265,8 @@ def _csv_rows(reader: Any, table: CaseTable, file: Path) -> Iterator[tuple[int, 
         table.report(SourcePosition(file, line), f"is not CSV: {error}")
 
 
-def _header_columns(text: str) -> list[int]:
-    """Return the column, from 1, in which each name of the first line begins."""
+def _column_starts(text: str) -> list[int]:
+    """Return the column, from 1, in which each value of the first row begins."""
     columns, quoted = [1], False
     for index, character in enumerate(text):
         if character == '"':

@@ -48,10 +48,15 @@ class CellDocument(YamlDocument):
     base: YamlDocument = field(default_factory=YamlDocument)
     redirects: Sequence[tuple[FieldPath, FieldPath | SourcePosition]] = ()
     """Where the parts of the cell are that come from the matrix or from the case."""
-    text_paths: frozenset[FieldPath] = frozenset()
-    """Values that are text only because they come from a CSV."""
+    case: ScenarioCase | None = None
+    case_paths: Mapping[FieldPath, str] = field(default_factory=dict)
+    """The fields that are a value of the case as it is, and the names of the values."""
 
     def position(self, path: FieldPath) -> SourcePosition:
+        name, length = self._case_value(path)
+        if name is not None and self.case is not None:
+            place = self.case.place(name)
+            return place if isinstance(place, SourcePosition) else self.base.position((*place, *path[length:]))
         for prefix, target in self.redirects:
             if path[: len(prefix)] == prefix:
                 if isinstance(target, SourcePosition):
@@ -60,10 +65,19 @@ class CellDocument(YamlDocument):
         return self.base.position(path)
 
     def key_position(self, path: FieldPath) -> SourcePosition:
-        return self.position(path) if self.redirects else self.base.key_position(path)
+        from_elsewhere = self.redirects or self._case_value(path)[0] is not None
+        return self.position(path) if from_elsewhere else self.base.key_position(path)
 
     def note(self, path: FieldPath) -> str:
-        return "; a value of a CSV is text, use .jsonl or a list for other types" if path in self.text_paths else ""
+        is_text = self.case is not None and self.case.is_text and path in self.case_paths
+        return "; a value of a CSV is text, use .jsonl or a list for other types" if is_text else ""
+
+    def _case_value(self, path: FieldPath) -> tuple[str | None, int]:
+        """Return the name of the case's value that the field is, or is a part of, and the length of its path."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.case_paths:
+                return self.case_paths[path[:length]], length
+        return None, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +315,7 @@ class _Expansion:
             {axis.name: value.id for axis, value in zip(self.axes, values, strict=True)},
             redirects,
             _variable_names(data),
-            frozenset(use.path for use in find_uses(data) if use.is_whole and use.name in self.table.columns),
+            {use.path: use.name for use in find_uses(data) if use.is_whole and use.name in self.table.columns},
         )
 
 
@@ -315,7 +329,7 @@ class _Combination:
     redirects: list[tuple[FieldPath, FieldPath | SourcePosition]]
     variables: list[str]
     """The environment variables that the file names. A case must not add one."""
-    whole_paths: frozenset[FieldPath]
+    case_paths: Mapping[FieldPath, str]
 
     def document(self, expansion: _Expansion, case: ScenarioCase) -> CellDocument:
         suite = expansion.base["scenario"]
@@ -340,7 +354,8 @@ class _Combination:
             cell=Cell(suite, parameters, {name: tuple(_leaf_texts(value)) for name, value in private.items()}),
             base=expansion.document,
             redirects=redirects,
-            text_paths=self.whole_paths if case.is_text else frozenset(),
+            case=case,
+            case_paths=self.case_paths,
         )
 
 
