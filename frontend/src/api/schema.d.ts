@@ -3233,6 +3233,8 @@ export interface components {
             standard_error: number | null;
             interval: components["schemas"]["Interval"] | null;
             standing: components["schemas"]["Standing"];
+            /** Compared Cases */
+            compared_cases: number;
             /** Difference */
             difference: number | null;
             /** P Value */
