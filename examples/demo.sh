@@ -30,19 +30,28 @@ heading "2. A failure, replayed" \
   "no tool is executed. A failure can be examined as often as you like."
 show salvo replay "$(salvo report --failures | awk 'END { print $1 }')"
 
-heading "3. An AI-written legal text, checked with a playbook" \
+heading "3. A conversation" \
+  "A user who says more than one sentence, with assertions at each turn. The" \
+  "agent is scripted, too, and remembers what was said."
+mkdir -p conversation/agents
+cp "$examples"/agents/returns_desk.py conversation/agents/
+cp "$examples"/scenarios/conversation.yaml conversation/
+show salvo run conversation/conversation.yaml --record
+show salvo report "$(salvo report --failures | awk 'END { print $1 }')"
+
+heading "4. An AI-written legal text, checked with a playbook" \
   "The text is frozen. The evaluator judges each check three times, and a failure" \
   "must quote the text. It is the built-in one, which uses rules; with a key it" \
   "can be a model. The report is saved as the baseline of its subject."
 cp "$examples"/outputs/dpa_review*.md .
 show byop run dpa_review.md --subject dpa-review --save-baseline | checks
 
-heading "4. The same review, worse" \
+heading "5. The same review, worse" \
   "Another version of the text: certain of everything, and silent about what it" \
   "did not check."
 fails byop run dpa_review_degraded.md --subject dpa-review -o report.html | checks
 
-heading "5. What changed" \
+heading "6. What changed" \
   "The judge is the same and the text has changed, so the drift comes from the" \
   "text. The stored report can be verified, down to the votes."
 show byop drift --subject dpa-review

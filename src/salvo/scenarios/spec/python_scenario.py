@@ -23,6 +23,11 @@ def python_scenario(fields: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]
         document["tools"] = [names.add_tool(tool) if callable(tool) else tool for tool in document["tools"]]
     if isinstance(document.get("assertions"), list):
         document["assertions"] = [_assertion(assertion, names) for assertion in document["assertions"]]
+    if isinstance(document.get("turns"), list):
+        document["turns"] = [_turn(turn, names) for turn in document["turns"]]
+    user = document.get("user")
+    if isinstance(user, Mapping) and callable(user.get("python")):
+        document["user"] = {**user, "python": names.add(user["python"])}
     scenario, errors = validate(Scenario, document)
     if scenario is None:
         raise InputError(f"The scenario cannot be used: {join_errors(errors)}")
@@ -47,6 +52,15 @@ class _ObjectNames:
         if self.objects.setdefault(name, function) is not function:
             raise InputError(f"The scenario cannot be used: two of its tools are called {name}.")
         return name
+
+
+def _turn(turn: Any, names: _ObjectNames) -> Any:
+    """Return a turn as in a file. A text is a turn without assertions."""
+    if isinstance(turn, str):
+        return {"user": turn}
+    if not isinstance(turn, Mapping) or not isinstance(turn.get("assertions"), list):
+        return turn
+    return {**turn, "assertions": [_assertion(assertion, names) for assertion in turn["assertions"]]}
 
 
 def _assertion(assertion: Any, names: _ObjectNames) -> Any:
