@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio import json_codec
@@ -21,6 +21,16 @@ _LINE = 90
 _CELL = 400
 _BEFORE, _AFTER = 6, 24
 """Steps that are shown side by side, before and after the first difference."""
+
+
+@dataclass(slots=True)
+class TurnView:
+    """A turn of a conversation: what the user said, what the agent did, and what it answered."""
+
+    number: int
+    user: TrajectoryStep | None = None
+    steps: list[TrajectoryStep | str] = field(default_factory=list)
+    answer: TrajectoryStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,29 @@ class RunView:
                 yield f"{pluralize(omitted, 'step')} left out here."
                 omitted = 0
             yield step
+
+    def items(self) -> Iterator[TurnView | TrajectoryStep | str]:
+        """Yield the steps, those of a conversation turn by turn."""
+        turn: TurnView | None = None
+        for item in self.steps():
+            # A text stands for steps of the turn in which it is.
+            open_turn = None if turn is None else turn.number
+            number = item.turn if isinstance(item, TrajectoryStep) else open_turn
+            if turn is not None and number != turn.number:
+                yield turn
+                turn = None
+            if number is None:
+                yield item
+                continue
+            turn = turn or TurnView(number)
+            if isinstance(item, TrajectoryStep) and item.kind == "message":
+                turn.user = item
+            elif isinstance(item, TrajectoryStep) and item.kind == "answer":
+                turn.answer = item
+            else:
+                turn.steps.append(item)
+        if turn is not None:
+            yield turn
 
 
 def run_view(run: AgentRunResult, scenario: Mapping[str, Any], budget: TruncationBudget) -> RunView:

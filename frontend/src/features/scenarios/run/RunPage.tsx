@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { useParams } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
-import type { RunDetail, RunHead, Trajectory } from "@/api/types";
+import type { RunDetail, RunHead, Trajectory, TrajectoryStep } from "@/api/types";
 import { ButtonLink, DownloadLink, TextLink } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { LazyDetails } from "@/components/Details";
@@ -18,8 +18,9 @@ import { formatDollars, formatTokens, modelName } from "../format";
 import { outcomeSentence } from "../labels";
 import { compareRunsPath } from "../RunLink";
 import { Assertion } from "./Assertion";
-import { StepBody, StepHead } from "./Step";
-import { assertionLabel, placeAssertions } from "./steps";
+import { Conversation } from "./Conversation";
+import { StepRow } from "./StepRow";
+import { assertionLabel, groupTurns, placeAssertions } from "./steps";
 
 export function RunPage() {
   const { id = "" } = useParams();
@@ -37,44 +38,40 @@ function RunView({ detail }: { detail: RunDetail }) {
       <Section title="Assertions">
         <AssertionOverview run={run} trajectory={trajectory} />
       </Section>
-      <Section
-        title="Trajectory"
-        aside={<span className="text-soft">{pluralize(trajectory.steps.length, "step")}</span>}
-      >
-        <ol className="space-y-3">
-          {trajectory.steps.map((step) => (
-            <li
-              key={step.number}
-              id={`step-${step.number}`}
-              tabIndex={-1}
-              className="grid scroll-mt-4 grid-cols-[minmax(0,1fr)] items-start gap-3 xl:grid-cols-[minmax(0,1fr)_minmax(18rem,26rem)]"
-            >
-              <div
-                className={`min-w-0 rounded border bg-card px-4 py-3 ${step.assertions.some((index) => run.eval_results[index]?.passed === false) ? "border-edge" : "border-rule"}`}
-              >
-                <StepHead step={step} />
-                <StepBody step={step} />
-              </div>
-              {step.assertions.length ? (
-                <ul className="space-y-2" aria-label={`Assertions on step ${step.number}`}>
-                  {step.assertions.map((index) => {
-                    const result = run.eval_results[index];
-                    return result ? (
-                      <li key={index}>
-                        <Assertion result={result} />
-                      </li>
-                    ) : null;
-                  })}
-                </ul>
-              ) : null}
-            </li>
-          ))}
-        </ol>
-      </Section>
+      <RunSteps run={run} steps={trajectory.steps} />
       <Section title="Details">
         <StoredRunJson id={run.run_id} />
       </Section>
     </>
+  );
+}
+
+/** The steps one after the other; those of a conversation turn by turn. */
+function RunSteps({ run, steps }: { run: RunHead; steps: readonly TrajectoryStep[] }) {
+  const { before, turns, after } = groupTurns(steps);
+  const list = (items: readonly TrajectoryStep[]) => (
+    <ol className="space-y-3">
+      {items.map((step) => (
+        <li key={step.number}>
+          <StepRow step={step} run={run} />
+        </li>
+      ))}
+    </ol>
+  );
+  if (!turns.length)
+    return (
+      <Section title="Trajectory" aside={<span className="text-soft">{pluralize(steps.length, "step")}</span>}>
+        {list(steps)}
+      </Section>
+    );
+  return (
+    <Section title="Conversation" aside={<span className="text-soft">{pluralize(turns.length, "turn")}</span>}>
+      <div className="space-y-6">
+        {before.length ? list(before) : null}
+        <Conversation turns={turns} run={run} />
+        {list(after)}
+      </div>
+    </Section>
   );
 }
 
@@ -137,6 +134,7 @@ function headFacts(run: RunHead): Fact[] {
     { name: "Score", value: formatScore(run.weighted_score) },
     { name: "Cost", value: formatDollars(metrics.cost) },
     { name: "Judge cost (separate)", value: formatDollars(run.judge_cost) },
+    ...(!run.user_cost ? [] : [{ name: "Simulated user's cost (separate)", value: formatDollars(run.user_cost) }]),
     { name: "Latency", value: formatSeconds(metrics.latency) },
     { name: "Tokens", value: formatTokens(metrics.tokens) },
     {

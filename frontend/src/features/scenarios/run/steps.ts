@@ -9,6 +9,7 @@ const STEP_KIND_LABELS: Record<string, string> = {
   model: "Model",
   tool: "Tool call",
   event: "Event",
+  answer: "Agent",
   end: "End",
 };
 
@@ -26,6 +27,41 @@ export function describeMeasures({ took, tokens }: Pick<TrajectoryStep, "took" |
 /** Whether a field of a step has a value. */
 export function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined;
+}
+
+/** A turn of a conversation: what the user said, what the agent did, and what it answered. */
+export interface ConversationTurn {
+  number: number;
+  user: TrajectoryStep | null;
+  work: TrajectoryStep[];
+  answer: TrajectoryStep | null;
+}
+
+/** The turns, and the steps before and after them; no turns if the run is not a conversation. */
+export function groupTurns(steps: readonly TrajectoryStep[]): {
+  before: TrajectoryStep[];
+  turns: ConversationTurn[];
+  after: TrajectoryStep[];
+} {
+  const turns = new Map<number, ConversationTurn>();
+  const before: TrajectoryStep[] = [];
+  const after: TrajectoryStep[] = [];
+  for (const step of steps) {
+    if (step.turn === null) {
+      (turns.size ? after : before).push(step);
+      continue;
+    }
+    const turn = turns.get(step.turn) ?? { number: step.turn, user: null, work: [], answer: null };
+    turns.set(step.turn, turn);
+    if (step.kind === "message") turn.user = step;
+    else if (step.kind === "answer") turn.answer = step;
+    else turn.work.push(step);
+  }
+  return { before, turns: [...turns.values()], after };
+}
+
+export function withAssertions(step: TrajectoryStep): boolean {
+  return step.assertions.length > 0;
 }
 
 export interface PlacedAssertion {
