@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.greeting import GREET
 from tests.support.project import UserProject
 from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools
 
-GREET = """
-scenario: greet
-adapter: openai
-model: gpt-5.4-mini
-user_message: Greet the customer.
-assertions:
-  - {type: jmespath, path: final_text, operator: exists}
-"""
 JUDGED = GREET + "  - {type: llm_judge, rubric: The greeting is polite., k: 1}\n"
 
 

@@ -5,37 +5,15 @@ import random
 import re
 import signal
 import time
-from collections.abc import Callable
 
 import pytest
 from inline_snapshot import snapshot
 
+from tests.support.greeting import GREET, JUDGE_POLITENESS, agent_and_judge, by_the_text, verdict
 from tests.support.project import UserProject
-from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
+from tests.support.provider import Fault, LoopbackProvider, Say
 
-GREET = """
-scenario: greet
-adapter: openai
-model: gpt-5.4-mini
-user_message: Greet the customer.
-assertions:
-  - {type: jmespath, path: final_text, operator: exists}
-  - {type: llm_judge, name: polite, rubric: The greeting is polite., k: 3}
-"""
-
-
-def said(passed: bool) -> Answer:
-    return Say(json.dumps({"passed": passed, "reason": "so it seems"}))
-
-
-def agent_and_judge(judge: Callable[[ProviderRequest], Answer]) -> Callable[[ProviderRequest], Answer]:
-    """The agent greets well and badly by turns; whoever has a system prompt is the judge."""
-    greetings = iter(["Good morning!", "What?"] * 1000)
-    return lambda request: judge(request) if request.system else Say(next(greetings))
-
-
-def by_the_text(request: ProviderRequest) -> Answer:
-    return said("Good morning!" in str(request.body))
+JUDGED = GREET + JUDGE_POLITENESS
 
 
 def tidy(text: str) -> str:
@@ -44,7 +22,7 @@ def tidy(text: str) -> str:
 
 @pytest.fixture
 def greeted(project: UserProject) -> UserProject:
-    project.write("scenarios/book_flight.yaml", GREET)
+    project.write("scenarios/book_flight.yaml", JUDGED)
     return project
 
 
@@ -73,7 +51,7 @@ greet, batch BATCH: 24 judgings.
 
 def test_a_judge_that_tosses_a_coin_has_the_variation_for_itself(greeted: UserProject) -> None:
     coin = random.Random(1)
-    with LoopbackProvider(agent_and_judge(lambda _: said(coin.random() < 0.5))) as provider:
+    with LoopbackProvider(agent_and_judge(lambda _: verdict(coin.random() < 0.5))) as provider:
         greeted.reach(provider)
         greeted.salvo("run", "-n", "10")
         shown = greeted.salvo("judge", "--times", "5", "--json")
@@ -91,7 +69,7 @@ def test_judges_inside_other_assertions_are_asked_too(greeted: UserProject) -> N
     judge = "{type: llm_judge, name: polite, rubric: The greeting is polite.}"
     rude = "{type: llm_judge, name: rude, rubric: The greeting is rude.}"
     both = f"{{type: any_of, assertions: [{judge}, {{type: not, assertion: {rude}}}]}}"
-    greeted.write("scenarios/book_flight.yaml", GREET.split("  - {type: llm_judge", maxsplit=1)[0] + f"  - {both}\n")
+    greeted.write("scenarios/book_flight.yaml", GREET + f"  - {both}\n")
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)
         greeted.salvo("run", "-n", "2")
@@ -189,7 +167,7 @@ def test_what_is_not_there_is_a_sentence(greeted: UserProject, arguments: list[s
 
 
 def test_a_scenario_without_a_judge_says_so(project: UserProject) -> None:
-    project.write("scenarios/book_flight.yaml", GREET.split("  - {type: llm_judge", maxsplit=1)[0])
+    project.write("scenarios/book_flight.yaml", GREET)
     with LoopbackProvider(Say("hello")) as provider:
         project.reach(provider)
         project.salvo("run")

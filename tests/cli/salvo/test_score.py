@@ -4,22 +4,14 @@ import json
 import re
 import signal
 import time
-from collections.abc import Callable
 
 import pytest
 from inline_snapshot import snapshot
 
+from tests.support.greeting import GREET, agent_and_judge, by_the_text
 from tests.support.project import UserProject
-from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, always
+from tests.support.provider import Fault, LoopbackProvider, Say, always
 
-GREET = """
-scenario: greet
-adapter: openai
-model: gpt-5.4-mini
-user_message: Greet the customer.
-assertions:
-  - {type: jmespath, path: final_text, operator: exists}
-"""
 POLITE = """
 scenario: greet
 adapter: openai
@@ -39,20 +31,6 @@ class Agent(BaseAdapter):
             file.write("called\\n")
         return AdapterResponse("Good morning!")
 """
-
-
-def grade(passed: bool) -> Answer:
-    return Say(json.dumps({"passed": passed, "reason": "so it seems"}))
-
-
-def agent_and_judge(judge: Callable[[ProviderRequest], Answer]) -> Callable[[ProviderRequest], Answer]:
-    """The agent greets well and badly by turns; whoever has a system prompt is the judge."""
-    greetings = iter(["Good morning!", "What?"] * 1000)
-    return lambda request: judge(request) if request.system else Say(next(greetings))
-
-
-def by_the_text(request: ProviderRequest) -> Answer:
-    return grade("Good morning!" in str(request.body))
 
 
 def tidy(text: str) -> str:
