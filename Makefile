@@ -96,7 +96,19 @@ test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverag
 	@$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m pytest -p tests.support.coverage.plugin -n auto --dist worksteal -m "not load and not referee and not frameworks and not promptfoo"
 
-test-load: $(READY) $(PAGE) ## large data, many processes, simulated statistics and many more generated examples, without coverage
+RAY := .venv-ray
+RAY_READY := $(RAY)/.ready
+
+# Ray is large, and the tools do without it. Where it cannot be had, its tests are skipped, and say so.
+$(RAY_READY): requirements/ray.txt requirements/build.txt
+	@echo "Installing Ray into $(RAY) (once; about a minute)"
+	@test -d $(RAY) || $(PYTHON) -m venv $(RAY)
+	@{ $(RAY)/bin/python -m pip install --quiet --require-hashes -r requirements/build.txt && \
+	  $(RAY)/bin/python -m pip install --quiet --require-hashes -r requirements/ray.txt && \
+	  $(RAY)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable . && touch $@; } || \
+	  echo "Ray cannot be installed here, so its tests are skipped."
+
+test-load: $(READY) $(PAGE) $(RAY_READY) ## large data, many processes, simulated statistics and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
 	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto --dist worksteal -m "load or referee or hypothesis"
 
@@ -175,7 +187,8 @@ lock: $(READY) ## update the locked versions and hashes of all dependencies
 	$(LOCK) --group pyproject.toml:mcp -o requirements/mcp.txt
 	$(LOCK) --group pyproject.toml:frameworks -o requirements/frameworks.txt
 	$(LOCK) --group pyproject.toml:audit -c requirements/runtime.txt -o requirements/audit.txt
-	$(LOCK) pyproject.toml --all-extras --group dev -c requirements/build.txt -c requirements/runtime.txt \
+	$(LOCK) pyproject.toml --extra ray -c requirements/runtime.txt -o requirements/ray.txt
+	$(LOCK) pyproject.toml --extra object-store --extra postgresql --extra similarity --extra timestamps --group dev -c requirements/build.txt -c requirements/runtime.txt \
 	  -c requirements/site.txt -c requirements/pictures.txt -o requirements/dev.txt
 	@$(if $(NPM),npm update --prefix frontend --no-audit --no-fund,$(NO_NODE))
 	@$(if $(NPM),npm update --prefix tests/frameworks/mcp --no-audit --no-fund,$(NO_NODE))
@@ -189,4 +202,4 @@ audit: $(READY) $(PAGE_READY) ## bills of materials in build/, and known vulnera
 	npm audit --prefix frontend
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) $(FRAMEWORKS) tests/frameworks/mcp/node_modules build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static
+	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) $(FRAMEWORKS) $(RAY) tests/frameworks/mcp/node_modules build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

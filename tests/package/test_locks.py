@@ -17,6 +17,7 @@ LOCKED = {
     "build.txt": PROJECT["build-system"]["requires"],
     "runtime.txt": RUNTIME,
     "dev.txt": [*RUNTIME, *PROJECT["project"]["optional-dependencies"]["postgresql"], *GROUPS["dev"]],
+    "ray.txt": [*RUNTIME, *PROJECT["project"]["optional-dependencies"]["ray"]],
     "site.txt": GROUPS["site"],
     "pictures.txt": GROUPS["pictures"],
     "audit.txt": GROUPS["audit"],

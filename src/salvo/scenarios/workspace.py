@@ -501,6 +501,7 @@ class Workspace:
         *,
         use_cache: bool = False,
         open_workers: OpenWorkers | None = None,
+        has_keys: bool = True,
     ) -> Runner:
         return Runner(
             endpoints=self.all_endpoints(),
@@ -514,4 +515,5 @@ class Workspace:
             price_book=self.price_book(),
             use_cache=use_cache,
             open_workers=open_workers,
+            has_keys=has_keys,
         )

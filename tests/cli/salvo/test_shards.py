@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
+from tests.support.object_store import make_bucket, object_environment, object_store_server
+from tests.support.processes import wait_until
 from tests.support.project import UserProject
 from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
 
@@ -237,3 +239,24 @@ def test_a_folder_without_a_store_is_named(suite: UserProject) -> None:
     merged = suite.salvo("merge", "nowhere")
     assert merged.exit_code == 2
     assert "There is no store in nowhere." in merged.stderr
+
+
+def test_shards_share_an_object_store_and_none_makes_the_runs_of_another(suite: UserProject) -> None:
+    with object_store_server() as endpoint, LoopbackProvider(lambda _: Say("hello", delay=2.0)) as provider:
+        make_bucket(endpoint, "shards")
+        suite.reach(provider)
+        suite.environ |= {**object_environment(endpoint), "XDG_CACHE_HOME": str(suite.folder / "cached")}
+        options = ("--batch", "nightly", "--store", "s3://shards/runs")
+        first = suite.process("run", "--shard", "1/2", *options)
+        wait_until(lambda: len(provider.requests) > 0)
+        twice = suite.salvo("run", "--shard", "1/2", *options)
+        second = suite.salvo("run", "--shard", "2/2", *options)
+        first.communicate(timeout=60)
+        assert len(provider.requests) == 14
+        whole = suite.salvo("run", *options)
+    assert twice.exit_code == 2
+    assert f"are being made by process {first.pid} on" in twice.stderr
+    assert first.returncode == second.exit_code == 0, second.output
+    assert "Nothing is missing: every run was made." in whole.stderr
+    assert whole.exit_code == 0
+    assert len(provider.requests) == 14

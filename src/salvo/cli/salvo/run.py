@@ -83,6 +83,13 @@ DEFAULT_BASELINE = "-"
     metavar="N",
     help="Make the runs in N processes on this machine, for agents that burn CPU. -j is for all of them together.",
 )
+@click.option(
+    "--on",
+    "cluster",
+    metavar="ADDRESS",
+    help="Make the runs on a cluster: ray for the one that this machine belongs to, or ray://HOST:10001. "
+    "-j is for all workers together. [default: 50 for each]",
+)
 @call_limit_options("the timeout, at most 120")
 @click.option(
     "--cache",

@@ -9,7 +9,7 @@ run(…)                 this module
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,6 @@ from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
-from salvo.scenarios.run.executors.base import OpenWorkers
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.shards import Shard
@@ -48,6 +47,7 @@ from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
+    from salvo.cli.salvo.run_workers import ChosenWorkers
     from salvo.engine.wire.rate_shares import RateState
 
 
@@ -76,6 +76,7 @@ def run(
     exitfirst: bool,
     concurrency: RunsAtOnce,
     processes: int | None,
+    cluster: str | None,
     call_timeout: float | None,
     connect_timeout: float | None,
     read_timeout: float | None,
@@ -182,10 +183,8 @@ def run(
         show(store, work, summaries, compared, output, part)
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
-    limits, open_workers = _choose_workers(workspace, work, settings, limits, processes)
-    outcome = execute(
-        workspace, work, settings.recording, limits, finish, use_cache=settings.cache, open_workers=open_workers
-    )
+    limits, workers = _choose_workers(workspace, work, settings, limits, processes, cluster)
+    outcome = execute(workspace, work, settings.recording, limits, finish, use_cache=settings.cache, workers=workers)
     raise SystemExit(finish(outcome))
 
 
@@ -195,12 +194,13 @@ def _choose_workers(
     settings: RunSettings,
     limits: RunLimits,
     processes: int | None,
-) -> tuple[RunLimits, OpenWorkers | None]:
-    if processes is None:
+    cluster: str | None,
+) -> tuple[RunLimits, ChosenWorkers | None]:
+    if processes is None and cluster is None:
         return limits, None
     from salvo.cli.salvo.run_workers import choose_workers  # most commands make their runs themselves
 
-    return choose_workers(workspace, work, settings, limits, processes)
+    return choose_workers(workspace, work, settings, limits, processes, cluster)
 
 
 def _plan_new(
@@ -228,7 +228,7 @@ def execute(
     finish: Callable[[RunnerResult], ExitCode],
     *,
     use_cache: bool = False,
-    open_workers: OpenWorkers | None = None,
+    workers: ChosenWorkers | None = None,
 ) -> RunnerResult:
     """Make the planned runs, with a progress line. `salvo compare --run` calls this, too.
 
@@ -237,9 +237,18 @@ def execute(
     """
     progress = _Progress()
     scenarios = [item.prepared.scenario for item in work if item.prepared is not None]
-    for line in filter(None, (*destination_lines(workspace, scenarios), store_notice(workspace.store()))):
-        progress.line.print(line)
-    runner = workspace.runner(limits, recording, progress, use_cache=use_cache, open_workers=open_workers)
+    is_remote = workers is not None and workers.is_remote
+    if not is_remote:  # the workers of a cluster say where their calls go
+        progress.connected(destination_lines(workspace, scenarios))
+    progress.connected(filter(None, [store_notice(workspace.store())]))
+    runner = workspace.runner(
+        limits,
+        recording,
+        progress,
+        use_cache=use_cache,
+        open_workers=None if workers is None else workers.open_workers,
+        has_keys=not is_remote,
+    )
 
     def end_lost_runs(blocker: event_loop.Responsible, seconds: float, where: str) -> ExitCode:
         outcome = runner.end_lost_runs(work, blocker, where)
@@ -275,6 +284,7 @@ class _Progress(RunListener):
         self._cost = 0.0
         self._at_once = self._rates = ""
         self._blocked_at: set[str] = set()
+        self._destinations: set[str] = set()
 
     def planned(self, count: int) -> None:
         self._total += count
@@ -318,6 +328,12 @@ class _Progress(RunListener):
             f"{batch.scenario_id}: the MCP server {server} lists other tools than in the batch {earlier}: "
             f"{', '.join(changes)}."
         )
+
+    def connected(self, destinations: Iterable[str]) -> None:
+        for line in destinations:
+            if line not in self._destinations:
+                self._destinations.add(line)
+                self.line.print(line)
 
     def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
         self.line.print(lost_worker_notice(reason, run_ids))

@@ -126,6 +126,9 @@ class RunListener:
     def relisted(self, batch: Batch, server: str, earlier: str, changes: Sequence[str]) -> None:
         """An MCP server lists other tools than in the earlier batch of the scenario."""
 
+    def connected(self, destinations: Iterable[str]) -> None:
+        """A worker is ready. These lines say where its calls will go."""
+
     def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
         """A worker ended while it was making these runs. They are made again: what they had spent is lost."""
 
@@ -165,6 +168,8 @@ class Runner:
     use_cache: bool = False
     open_workers: OpenWorkers | None = None
     """Opens workers that make the runs; None: this process makes them."""
+    has_keys: bool = True
+    """Whether the keys are in the environment of this process. Those of a cluster are in that of its nodes."""
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
     _session: Session | None = field(init=False, default=None)
@@ -176,7 +181,8 @@ class Runner:
         self._pool = Pool(most, budget, start=limits.concurrency)
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
-        check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
+        if self.has_keys:
+            check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
         self.store.prepare()
         batches = [runs.batch for runs in work if runs.prepared is not None]
         with self.store.hold(batches, self.clock.now().isoformat()):

@@ -48,6 +48,8 @@ class WorkerSetup:
     use_cache: bool = False
     is_adaptive: bool = False
     """Whether calls are sent as fast as the providers accept them (`-j auto`)."""
+    reports_cost: bool = False
+    """Whether the driver counts what each call costs, because there is a limit."""
 
 
 def pack(messages: Iterable[Message]) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from salvo import __version__
 from salvo.scenarios.plan import RunSettings
 from salvo.scenarios.run.executors.messages import WorkerSetup
-from salvo.scenarios.run.runner import ScenarioRuns
+from salvo.scenarios.run.runner import RunLimits, ScenarioRuns
 from salvo.scenarios.workspace import Workspace
 
 
@@ -17,9 +17,9 @@ def worker_setup(
     workspace: Workspace,
     work: Iterable[ScenarioRuns],
     settings: RunSettings,
+    limits: RunLimits,
     *,
     is_copied: bool,
-    is_adaptive: bool = False,
 ) -> WorkerSetup:
     """Return the setup of workers that read the project here, or that get a copy of its folder."""
     project = workspace.project
@@ -34,7 +34,8 @@ def worker_setup(
         price_file=_relative(workspace.price_file, project.root),
         recording=settings.recording,
         use_cache=settings.cache,
-        is_adaptive=is_adaptive,
+        is_adaptive=limits.is_adaptive,
+        reports_cost=limits.max_cost is not None,
     )
 
 

@@ -38,6 +38,7 @@ class Worker:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._ended = asyncio.Event()
+        self._reports_cost = False
         self._session: Session | None = None
         self._executor: InProcess | None = None
         self._scenarios: dict[str, PreparedScenario] = {}
@@ -52,6 +53,7 @@ class Worker:
         except SalvoError as error:
             self._send(Message("failed", {"message": error.message, "hint": error.hint, **_error_kind(error)}))
             return
+        self._reports_cost = setup.reports_cost
         self._scenarios = {item.batch.batch_id: item for item in prepared}
         listener = _Forwarding(self._send)
         limits = RunLimits(is_adaptive=setup.is_adaptive)
@@ -110,7 +112,8 @@ class Worker:
             del self._running[batch_id, number]
 
     def _spend(self, cost: float | None, name: str = "") -> None:
-        self._send(Message("spent", {"cost": cost, "name": name}))
+        if self._reports_cost:
+            self._send(Message("spent", {"cost": cost, "name": name}))
 
     def _add_room(self) -> None:
         self._send(Message("room"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
@@ -82,7 +82,6 @@ class WorkerExecutor:
         self._is_flushing = False
         self._failure: SalvoError | None = None
         """Why no worker can be started any more."""
-        self.destinations: dict[str, None] = {}
 
     async def map(self, leases: Iterable[Lease]) -> AsyncIterator[FinishedRun]:
         runs = [(lease.batch_id, number) for lease in leases for number in lease.numbers]
@@ -161,7 +160,7 @@ class WorkerExecutor:
         while messages := await link.receive():
             for message in messages:
                 if message.kind == "ready":
-                    self.destinations |= dict.fromkeys(message.fields["destinations"])
+                    self._driver.listener.connected(message.fields["destinations"])
                     return
                 if message.kind == "failed":
                     kind = UsageError if message.fields["is_usage"] else SalvoError
@@ -268,14 +267,11 @@ async def open_workers(
     setup: WorkerSetup,
     make_link: Callable[[], WorkerLink],
     count: int,
-    on_ready: Callable[[Iterable[str]], Awaitable[None]] | None = None,
 ) -> AsyncIterator[WorkerExecutor]:
     executor = WorkerExecutor(driver, setup, make_link)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(executor.close)
         await executor.start(count)
-        if on_ready is not None:
-            await on_ready(executor.destinations)
         yield executor
 
 

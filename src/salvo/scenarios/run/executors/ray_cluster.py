@@ -1,0 +1,172 @@
+"""Workers on a Ray cluster (`--on ray`, `--on ray://HOST:10001`): async actors that get a copy of the project's folder.
+
+A worker's keys come from the environment of its node: nothing of this process's environment is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from salvo.errors import UsageError
+from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
+from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain, unpack
+from salvo.scenarios.run.executors.ray_worker import RayWorker
+from salvo.scenarios.run.executors.worker_pool import open_workers
+
+RUNS_PER_WORKER = 50
+"""How many runs a worker has in flight at least, if there are so many."""
+_START_SECONDS = 300.0
+"""How long a worker may take to start. The cluster must have a free CPU for it and install the project's copy."""
+_CALLS_AT_ONCE = 1000
+_NOT_COPIED = (
+    ".git",
+    ".salvo",
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    ".venv*",
+    "venv",
+    "node_modules",
+    "__pycache__",
+    "*.pyc",
+)
+"""Keys never cross, and what can be made again need not."""
+
+
+class Cluster:
+    """A connection to a Ray cluster. `close` ends it, and every worker with it."""
+
+    def __init__(self, address: str, root: Path) -> None:
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        ray = _import_ray()
+        try:
+            ray.init(
+                address="auto" if address == "ray" else address,
+                runtime_env={"working_dir": str(root), "excludes": list(_NOT_COPIED)},
+                log_to_driver=False,
+                logging_level="ERROR",
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise UsageError(
+                f"There is no Ray cluster to be reached at {address}: {reason}",
+                hint="Start one with `ray start --head`, or name one: --on ray://HOST:10001. "
+                "Nothing was run, and nothing was spent.",
+            ) from error
+        self._ray = ray
+
+    def cpus(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def new_link(self) -> RayLink:
+        actor = self._ray.remote(RayWorker).options(
+            num_cpus=1,
+            max_restarts=0,
+            max_task_retries=0,  # a run that was stored must not be paid for again
+            max_concurrency=_CALLS_AT_ONCE,
+            scheduling_strategy="SPREAD",
+        )
+        return RayLink(self._ray, actor)
+
+    def close(self) -> None:
+        self._ray.shutdown()
+
+
+class RayLink:
+    """A WorkerLink to an actor."""
+
+    def __init__(self, ray: Any, actor: Any) -> None:
+        self._ray = ray
+        self._class = actor
+        self._actor: Any = None
+        self._sending: set[asyncio.Future[Any]] = set()
+        self._end = "it has ended"
+        self._node = ""
+
+    async def start(self, setup: WorkerSetup) -> None:
+        self._actor = self._class.remote()
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await self._actor.start.remote(pack([Message("setup", plain(setup))]))
+        except TimeoutError:
+            raise UsageError(
+                f"The cluster has not started a worker within {_START_SECONDS:.0f} s.",
+                hint="Each worker needs a free CPU: `ray status` shows what is used. Set how many with --processes.",
+            ) from None
+        except self._ray.exceptions.RayError as error:
+            raise UsageError(
+                f"The cluster cannot start a worker: {_first_line(error)}",
+                hint="Its nodes need Salvo and the packages of the agent, in the versions that you have here.",
+            ) from error
+
+    def send(self, messages: Sequence[Message]) -> None:
+        sending = asyncio.ensure_future(self._send(pack(messages)))
+        self._sending.add(sending)
+        sending.add_done_callback(self._sending.discard)
+
+    async def receive(self) -> Sequence[Message]:
+        try:
+            return unpack(await self._actor.receive.remote())
+        except self._ray.exceptions.RayError as error:
+            self._end = _first_line(error)
+            return []
+
+    async def close(self) -> None:
+        if self._actor is None:
+            return
+        try:
+            async with asyncio.timeout(5):
+                await self._send(pack([Message("end")]))
+                while await self.receive():
+                    pass
+        except TimeoutError:
+            pass  # it is ended below
+        finally:
+            self._ray.kill(self._actor)
+
+    def describe_end(self) -> str:
+        return self._end
+
+    async def _send(self, content: bytes) -> None:
+        try:
+            await self._actor.send.remote(content)
+        except self._ray.exceptions.RayError as error:  # `receive` returns that the worker has ended
+            self._end = _first_line(error)
+
+
+def on_cluster(
+    address: str, root: Path, setup: WorkerSetup, count: int | None, pending: int
+) -> tuple[int, OpenWorkers, Callable[[], None]]:
+    """Connect to a cluster. Return the number of workers, what opens them, and what ends the connection."""
+    cluster = Cluster(address, root)
+    workers = count or max(1, min(cluster.cpus(), math.ceil(pending / RUNS_PER_WORKER)))
+
+    @asynccontextmanager
+    async def opened(driver: Driver) -> AsyncIterator[Executor]:
+        async with open_workers(driver, setup, cluster.new_link, workers) as executor:
+            yield executor
+
+    return workers, opened, cluster.close
+
+
+def _import_ray() -> Any:
+    try:
+        import ray  # an optional dependency, and heavy
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise UsageError(
+            "--on needs the package ray, which is not installed.", hint="Install it with: pip install 'salvo-ai[ray]'"
+        ) from None
+    return ray
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,191 @@
+"""`salvo run --on ray`, on a cluster of two nodes: the runs are made there, and everything else is as in one process."""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.salvo.test_shards import SUITE, by_seed, content
+from tests.support import ray_cluster as ray
+from tests.support.project import UserProject
+from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
+from tests.support.wires import OPENAI_KEY, environment
+
+pytestmark = [
+    pytest.mark.load,
+    pytest.mark.timeout(900),
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.skipif(not ray.is_installed(), reason=ray.MISSING),
+]
+
+MANY = SUITE.replace("runs: 7", "runs: RUNS").replace("  tone: [kind, short]", "  tone: [kind]").replace("0.6", "0.5")
+
+
+@pytest.fixture
+def suite(project: UserProject) -> UserProject:
+    shutil.rmtree(project.folder / "scenarios")
+    project.write("scenarios/greet.yaml", SUITE)
+    return project
+
+
+def salvo(project: UserProject, *arguments: str, **environ: str) -> "subprocess.Popen[str]":
+    """Start the command in the environment that has Ray. It has no key."""
+    keyless = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_BASE_URL"))}
+    return subprocess.Popen(
+        [str(ray.BIN / "salvo"), *arguments],
+        cwd=project.folder,
+        env={**keyless, **environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: "subprocess.Popen[str]", seconds: float = 600) -> tuple[int, str, str]:
+    output, errors = process.communicate(timeout=seconds)
+    return process.returncode, output, errors
+
+
+@pytest.fixture
+def provider() -> Iterator[LoopbackProvider]:
+    with LoopbackProvider(by_seed) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(provider: LoopbackProvider) -> Iterator[ray.RayCluster]:
+    with ray.ray_cluster(environment(provider)) as running:
+        yield running
+
+
+@pytest.mark.parametrize("kind", ["ray", "client"])
+def test_the_batch_is_that_of_one_process_and_the_command_needs_no_key(
+    suite: UserProject, provider: LoopbackProvider, cluster: ray.RayCluster, kind: str
+) -> None:
+    address = "ray" if kind == "ray" else cluster.client_address
+    options = ("--batch", "nightly", "--record", "-j", "6")
+    spread = salvo(suite, "run", "--on", address, "--processes", "2", *options, RAY_ADDRESS=cluster.address)
+    code, _, errors = finish(spread)
+    assert code == 0, errors
+    assert f"Calls go to http://127.0.0.1:{provider.port}" in errors
+    stored = content(suite.store)
+    shutil.rmtree(suite.store)
+    suite.store.mkdir()
+    suite.reach(provider)
+    assert suite.salvo("run", *options).exit_code == 0
+    for name, lines in content(suite.store).items():
+        assert stored.pop(name) == lines, name
+    assert stored == {}
+    assert len(provider.requests) == 28
+    assert OPENAI_KEY not in suite.everything_stored()
+
+
+def test_without_a_cluster_or_with_another_project_on_it_nothing_is_spent(
+    suite: UserProject, provider: LoopbackProvider
+) -> None:
+    code, _, errors = finish(salvo(suite, "run", "--on", "ray", RAY_ADDRESS="127.0.0.1:1"))
+    assert code == 2
+    assert "There is no Ray cluster to be reached at ray" in errors
+    code, _, errors = finish(salvo(suite, "run", "--on", "dask"))
+    assert code == 2
+    assert "a cluster is ray, or ray://HOST:10001" in errors
+    assert provider.requests == []
+
+
+def test_ten_thousand_runs_cost_little_more_than_in_one_process(
+    suite: UserProject, provider: LoopbackProvider, cluster: ray.RayCluster
+) -> None:
+    runs = 10_000
+    suite.write("scenarios/greet.yaml", MANY.replace("RUNS", str(runs)))
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    code, _, errors = finish(salvo(suite, "run", "-q", "-j", "100", **environment(provider)))
+    alone_wall = time.monotonic() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    alone = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert code == 0, errors
+    assert len(provider.requests) == runs
+    shutil.rmtree(suite.store)
+    suite.store.mkdir()
+    used, before, started = cluster.cpu_seconds(), after, time.monotonic()
+    code, _, errors = finish(salvo(suite, "run", "-q", "--on", "ray", "--processes", "2", RAY_ADDRESS=cluster.address))
+    wall = time.monotonic() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spread = cluster.cpu_seconds() - used + after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert code == 0, errors
+    assert len(provider.requests) == 2 * runs
+    assert len(suite.runs()) == runs
+    print(
+        f"\n{runs:,} runs: {alone:.1f} s of CPU and {alone_wall:.1f} s in one process, {spread:.1f} s and {wall:.1f} s on "
+        f"two nodes: {spread / alone:.2f} times the CPU, {(spread - alone) / runs * 1000:.2f} ms more per run"
+    )
+
+
+def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(suite: UserProject) -> None:
+    runs, kills, at_once = 1_500, 20, 20
+    chance = random.Random(7)
+    calls: Counter[int] = Counter()
+    lock = threading.Lock()
+
+    def slowly(request: ProviderRequest) -> Answer:
+        with lock:
+            calls[request.body["seed"]] += 1
+        return Say("hello", delay=0.05)
+
+    suite.write("scenarios/greet.yaml", MANY.replace("RUNS", str(runs)))
+    command = ("run", "--on", "ray", "--processes", "2", "-j", str(at_once), "--batch", "killed", "-q")
+    named: set[int] = set()
+    stored: dict[Path, bytes] = {}
+    with LoopbackProvider(slowly) as provider, ray.ray_cluster(environment(provider)) as cluster:
+        driver = salvo(suite, *command, RAY_ADDRESS=cluster.address)
+        drivers_killed = 0
+        for kill in range(kills):
+            target = len(suite.runs()) + chance.randrange(5, 40)
+            while driver.poll() is None and (len(suite.runs()) < target or not cluster.workers()):
+                time.sleep(0.02)
+            if driver.poll() is not None:
+                break
+            if kill % 5 == 4:
+                driver.kill()
+                named |= _named(driver)
+                drivers_killed += 1
+                stored |= {file: file.read_bytes() for file in suite.runs() if file not in stored}
+                driver = salvo(suite, *command, RAY_ADDRESS=cluster.address)
+            else:
+                os.kill(chance.choice(cluster.workers()), signal.SIGKILL)
+        else:
+            kill = kills
+        code, _, errors = finish(driver)
+        named |= _numbers(errors)
+    assert kill == kills, "the runs ended before all kills were made"
+    assert code == 0, errors
+    assert len(suite.runs()) == runs
+    assert all(file.read_bytes() == before for file, before in stored.items())
+    repeated = {seed - 99 for seed, count in calls.items() if count > 1}
+    assert sum(calls.values()) <= runs + kills * at_once
+    print(
+        f"\n{kills} kills: {sum(calls.values()) - runs} calls more than {runs}, {len(named)} runs named as made again"
+    )
+    assert repeated <= named or len(repeated - named) <= drivers_killed * at_once
+    numbers = [json.loads(line)["number"] for line in (suite.store / "history.jsonl").read_text().splitlines()]
+    assert sorted(numbers) == list(range(1, runs + 1))
+
+
+def _named(driver: "subprocess.Popen[str]") -> set[int]:
+    return _numbers(driver.communicate()[1])
+
+
+def _numbers(errors: str) -> set[int]:
+    lines = [line for line in errors.splitlines() if line.startswith("A worker ended")]
+    return {int(number) for line in lines for number in re.findall(r"-(\d{4,})\b", line)}
