@@ -36,7 +36,7 @@ class GateEvidence:
     one_sided: bool = False
     """Whether the confidence is that of each bound of the interval."""
     corrected_rate: float | None = None
-    """The pass rate without the bias of stopping early; null where the runs did not stop early, or it is not known."""
+    """The median-unbiased estimate of the pass rate; null where the runs did not stop early, or it is not known."""
 
 
 def required_confidence(batch: Batch) -> float | None:
