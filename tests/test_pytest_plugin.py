@@ -13,6 +13,8 @@ from inline_snapshot import snapshot
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo import salvo
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.location import open_store
 from tests.support.provider import Fault, LoopbackProvider, Say
 from tests.support.wires import OPENAI_KEY, environment
 
@@ -98,6 +100,14 @@ def section(lines: list[str], title: str) -> str:
     start = next(number for number, line in enumerate(lines) if title in line)
     end = next(number for number, line in enumerate(lines) if number > start and line.startswith("==="))
     return tidy("\n".join(lines[start + 1 : end]))
+
+
+def test_runs_are_stored_where_the_option_says(project: pytest.Pytester, bucket: str) -> None:
+    add(project, "six_times_seven", more="runs: 3\n")
+    project.runpytest_inprocess("--salvo", "scenarios", "--salvo-store", bucket).assert_outcomes(passed=1)
+    assert list((project.path / ".salvo").iterdir()) == []
+    store = open_store(Project(project.path, project.path, store_address=bucket))
+    assert [entry.outcome for entry in store.last(1)] == ["passed"] * 3
 
 
 def test_each_scenario_is_an_item_with_its_runs_inside(project: pytest.Pytester) -> None:

@@ -33,6 +33,8 @@ _SCHEMA = (
 )
 _LISTING_SECONDS = 1.0
 """How long a listing of the batches is used again."""
+_LISTING_FACTOR = 5
+"""How many times longer than it took, if that is more: otherwise a slow list would be made for each batch of it."""
 _MOST_WATCHED = 20
 """Batches with missing runs whose runs a watcher lists, the newest first."""
 _RECORDED_ONLY = "recording"
@@ -47,15 +49,18 @@ class ObjectIndex:
         self._database = CacheDatabase(folder / "cache" / "objects.sqlite3", folder, _SCHEMA, _VERSION)
         self._clock = SystemClock()
         self._listing: tuple[float, dict[str, StoredObject]] | None = None
+        """Until when the last listing is used, and the batches in it."""
         self._lock = RLock()
 
     def batches(self) -> dict[str, StoredObject]:
-        """Return every batch, as it was listed in this second."""
+        """Return every batch, as it was listed in this second; if a list takes longer, a few times as long ago."""
         with self._lock:
-            if self._listing is None or self._clock.monotonic() - self._listing[0] > _LISTING_SECONDS:
+            if self._listing is None or self._clock.monotonic() > self._listing[0]:
                 begun = self._clock.monotonic()
                 items = ((item.name.removesuffix(".json"), item) for item in self._storage.list("batches", ""))
-                self._listing = begun, {name: item for name, item in items if is_id(name) and item.name != name}
+                listed = {name: item for name, item in items if is_id(name) and item.name != name}
+                now = self._clock.monotonic()
+                self._listing = now + max(_LISTING_SECONDS, _LISTING_FACTOR * (now - begun)), listed
             return self._listing[1]
 
     def batch_ids(self) -> Iterator[str]:
