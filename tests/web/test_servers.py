@@ -124,3 +124,17 @@ async def test_a_typed_key_is_used_instead_of_the_lent_one(serve: Serve, key: st
     assert {
         model["needs_key"] for provider in listed if provider["name"] == "openai" for model in provider["models"]
     } == {False}
+
+
+async def test_behind_a_proxy_that_adds_the_token_any_server_answers_a_browser(serve: Serve) -> None:
+    """No session is needed, so none is shared. Other pages are refused as ever."""
+    host = "review.example.org"
+    body = {"ai_output": CARELESS, "mode": "screening", "client_token": "one click"}
+    for _ in range(2):
+        async with client(serve(hosts=(host,))) as api:
+            answered = await api.ask("POST", "/api/evaluations", body, host=host, origin=f"https://{host}")
+            assert answered.status == 202
+            assert (await api.ask("GET", "/api/session", host=host, sec_fetch_site="same-origin")).status == 200
+            foreign = await api.ask("POST", "/api/evaluations", body, host=host, origin="https://evil.example")
+            assert (foreign.status, foreign.code) == (403, "strange_origin")
+            assert len((await api.ask("GET", "/api/history", host=host)).json()["rows"]) == 1

@@ -1,15 +1,17 @@
 """What an evaluation works with: keys, judge, wire."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from salvo.engine.wire.http import HttpWire
+from salvo.playbooks.evaluate.judges.base import Case
 from salvo.playbooks.evaluate.request import new_request
 from salvo.playbooks.evaluate.runner import EvaluationProgress, Event, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.playbook import library
-from tests.support.playbooks import some_inputs
+from tests.support.playbooks import a_playbook, some_inputs
 
 
 @pytest.fixture
@@ -40,3 +42,14 @@ async def test_a_model_judge_gets_a_wire(opened_wires: list[Any]) -> None:
     config = EvaluatorConfig("anthropic/claude-sonnet-4-6", environ={"ANTHROPIC_API_KEY": "k"})
     async with config.session() as context:
         assert context.wire is opened_wires[0]
+
+
+async def test_an_evaluation_by_the_rules_that_was_stopped_leaves_nothing_running() -> None:
+    """Otherwise a server that is stopped would go on to use threads that are gone."""
+    check = a_playbook().judged_checks[0]
+    async with EvaluatorConfig("rules").session() as context:
+        asked = asyncio.create_task(context.judge.judge(Case(check, some_inputs(), 1, (), ()), None))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait([asked])
+    assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -126,6 +126,7 @@ class EvaluatorConfig:
         """Open what an evaluation works with. Only a judge with a provider gets a wire."""
         judge, endpoint, redactor = self.judge(), self.endpoint, self.redactor()
         async with AsyncExitStack() as stack:
+            stack.push_async_callback(judge.close)
             wire = None
             if judge.provider and endpoint:
                 # Heavy (aiohttp), and the rules judge needs none.

@@ -55,6 +55,9 @@ class Judge(ABC):
         """Return whether one call should go first, so that the others can read the provider's cache."""
         return False
 
+    async def close(self) -> None:  # noqa: B027 - for judges that have something to stop
+        """Stop what is still being computed, for an evaluation that was stopped."""
+
     @abstractmethod
     async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:
         """Answer one check once. An error of the provider is an answer without a result, not an exception.

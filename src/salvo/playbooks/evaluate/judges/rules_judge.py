@@ -43,6 +43,11 @@ class RulesJudge(Judge):
             self._answers[key] = asyncio.create_task(self._compute(case))
         return await asyncio.shield(self._answers[key])
 
+    async def close(self) -> None:
+        for task in self._answers.values():
+            task.cancel()
+        await asyncio.gather(*self._answers.values(), return_exceptions=True)
+
     async def _compute(self, case: Case) -> JudgeAnswer:
         """Run in a thread, because a text of five megabytes takes a while.
 
