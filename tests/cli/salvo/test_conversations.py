@@ -8,6 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.cli.salvo.test_run import tidy
+from tests.scenarios.run.adapters.test_command import is_gone
 from tests.support.project import UserProject
 from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say, Use, UseTools
 
@@ -317,3 +318,153 @@ def test_a_divergence_names_its_turn(project: UserProject) -> None:
     shown, _ = replay.communicate()
     assert replay.returncode == 1
     assert "In turn 2: Nothing was recorded" in shown
+
+
+def test_what_is_wrong_in_a_conversation_is_named_with_its_place(project: UserProject) -> None:
+    project.write(
+        "wrong.yaml",
+        """
+        scenario: wrong
+        adapter: openai
+        model: gpt-5.4-mini
+        user_message: Hello.
+        turns:
+          - user: Hi.
+            assertions: [{type: latency_limit, max_seconds: 5, at: end}]
+        assertions:
+          - {type: latency_limit, max_seconds: 5, at: turn 2}
+          - {type: latency_limit, max_seconds: 5, at: sometimes}
+          - {type: all_of, assertions: [{type: latency_limit, max_seconds: 5, at: end}]}
+        """,
+    )
+    project.write(
+        "user.yaml",
+        """
+        scenario: user
+        adapter: openai
+        model: gpt-5.4-mini
+        user: {model: nobody/x, goal: g, python: "nothing:Here"}
+        assertions: [{type: latency_limit, max_seconds: 5, at: turn 11}]
+        """,
+    )
+    project.write(
+        "none.yaml",
+        """
+        scenario: none
+        adapter: openai
+        model: gpt-5.4-mini
+        user_message: Hello.
+        assertions: [{type: latency_limit, max_seconds: 5, at: every turn}]
+        """,
+    )
+    shown = project.salvo("validate", "wrong.yaml", "user.yaml", "none.yaml")
+    assert shown.exit_code == 2
+    assert shown.stdout + shown.stderr == snapshot("""\
+wrong.yaml:4:1: user_message: cannot be used with turns; a scenario has one of user_message, turns and user
+wrong.yaml:7:56: turns[0].assertions[0].at: an assertion inside a turn is judged at that turn; leave this out
+wrong.yaml:9:43: assertions[0].at: the conversation has at most 1 turn
+wrong.yaml:10:43: assertions[1].at: must be "end", "every turn", or "turn 2" with the number of a turn
+wrong.yaml:11:71: assertions[2].assertions[0].at: has no effect inside another assertion; give it to the outer one
+user.yaml:4:1: user: needs a model or a python class, and not both
+user.yaml:5:52: assertions[0].at: only a scenario with `turns` or `user` has turns
+none.yaml:5:52: assertions[0].at: only a scenario with `turns` or `user` has turns
+3 files, 8 problems
+""")
+
+
+def test_cases_fill_turns_and_users_and_private_values_are_not_stored(project: UserProject) -> None:
+    project.write(
+        "cases.yaml",
+        """
+        scenario: cases
+        adapter: function:echo.answer
+        cases:
+          - {id: one, order: A-1001, person: Josephine Walker}
+        private: [person]
+        turns:
+          - user: "I am {{ person }}."
+            assertions: [{type: text, contains_all: ["{{ person }}"]}]
+          - user: "It is order {{ order }}."
+        assertions: [{type: text, contains_all: ["{{ order }}"]}]
+        """,
+    )
+    project.write("echo.py", "def answer(request):\n    return request.user_message\n")
+    assert project.salvo("run", "cases.yaml", "--record").exit_code == 0
+    assert "Josephine" not in project.everything_stored()
+    assert "A-1001" in project.everything_stored()
+
+
+def test_a_stored_conversation_is_judged_scored_and_cached(project: UserProject) -> None:
+    def answer(request: ProviderRequest) -> Answer:
+        if request.protocol == "openai":
+            seen = request.messages[-1]["content"]
+            polite = "Which order" in seen.rpartition('"agent"')[2]
+            return Say(json.dumps({"passed": polite, "reason": "so it is"}))
+        return desk(request)
+
+    judged = (
+        TWO_TURNS + "  - {type: llm_judge, rubric: It asks., model: openai/gpt-5.4-mini, at: every turn, weight: 0}\n"
+    )
+    project.write("talk.yaml", "scenario: talk\nadapter: anthropic\nmodel: claude-haiku-4-5\n" + judged)
+    with LoopbackProvider(answer) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "talk.yaml", "--cache").exit_code == 0
+        asked = len(provider.requests)
+        assert project.salvo("run", "talk.yaml", "--cache").exit_code == 0
+        assert len(provider.requests) == asked  # all of it came from the cache
+        rejudged = json.loads(project.salvo("judge", "latest", "--times", "2", "--json").stdout)
+        scored = project.salvo("score", "latest", "talk.yaml")
+    assert scored.exit_code == 0, scored.output
+    verdict = json.loads(project.runs()[0].read_text())["eval_results"][-1]
+    assert (verdict["passed"], verdict["turn"]) == (False, 2)
+    assert [turn["passed"] for turn in verdict["details"]["turns"]] == [True, False]
+    assert rejudged["judgings"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="process groups")
+def test_a_program_that_never_answers_is_ended_with_its_children(project: UserProject) -> None:
+    project.write(
+        "silent.py",
+        """
+        import subprocess, sys, json, time
+        for number, line in enumerate(sys.stdin):
+            if number == 1:
+                child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+                open("child.txt", "w").write(str(child.pid))
+                time.sleep(600)
+            print(json.dumps({"message": "order?"}), flush=True)
+        """,
+    )
+    options = f"adapter_options: {{command: [{sys.executable}, silent.py], conversation: process}}\n"
+    project.write("talk.yaml", f"scenario: talk\nadapter: command\ntimeout: 3\n{options}{TWO_TURNS}")
+    ran = project.salvo("run", "talk.yaml", "--json")
+    assert ran.exit_code == 1
+    stored = json.loads(project.runs()[0].read_text())
+    assert (stored["outcome"], stored["cause"]) == ("failed", "timeout")
+    assert [turn["agent"] for turn in stored["turns"]] == ["order?", None]
+    assert is_gone(project.folder / "child.txt")
+
+
+def test_a_program_that_ends_or_writes_anything_else_fails_its_run(project: UserProject) -> None:
+    options = "adapter_options: {command: [%s, -c, %s], conversation: process}\n"
+    for name, code in (("ends", "input()"), ("talks", "input(); print('Hello!')")):
+        adapter = options % (sys.executable, json.dumps(code))
+        project.write(f"{name}.yaml", f"scenario: {name}\nadapter: command\n{adapter}{TWO_TURNS}")
+    ran = project.salvo("run", "ends.yaml", "talks.yaml")
+    assert ran.exit_code == 1
+    errors = [json.loads(file.read_text())["error"] for file in project.runs()]
+    assert errors == [
+        "The program ended before it answered.",
+        'The program wrote a line that is not a JSON object with "message": "Hello!"',
+    ]
+
+
+def test_a_turn_that_a_user_never_reached_cannot_be_judged(project: UserProject) -> None:
+    project.write("agents.py", AGENTS)
+    project.write("echo.py", "def answer(request):\n    return 'order'\n")
+    user = "user: {python: agents:Customer, options: {order: A-1001}}\n"
+    late = "assertions: [{type: text, contains_all: [order], at: turn 3}]\n"
+    project.write("talk.yaml", f"scenario: talk\nadapter: function:echo.answer\n{user}{late}")
+    ran = project.salvo("run", "talk.yaml")
+    assert ran.exit_code == 3
+    assert "The conversation ended after 2 turns, so turn 3 cannot be judged." in ran.stdout

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.engine.runtime.redact import Redactor
@@ -113,7 +114,7 @@ class RejudgeSession:
 
 
 def _judge_verdict(verdict: EvalResult, cost: float | None, redactor: Redactor) -> JudgeVerdict:
-    votes = verdict.details.get("votes", ())
+    votes = _votes(verdict)
     return JudgeVerdict(
         assertion=verdict.name,
         passed=verdict.passed,
@@ -122,3 +123,17 @@ def _judge_verdict(verdict: EvalResult, cost: float | None, redactor: Redactor) 
         error=redactor.json(verdict.error),
         cost=cost,
     )
+
+
+def _votes(verdict: EvalResult) -> Sequence[Mapping[str, Any]]:
+    """Return the votes of a judge. At every turn, its first votes of all turns are one vote, and so on: the one that
+    failed a turn, or else one that gave no vote, or else the last."""
+    turns = verdict.details.get("turns")
+    if turns is None:
+        votes: Sequence[Mapping[str, Any]] = verdict.details.get("votes", ())
+        return votes
+    by_vote = zip(*(turn["details"].get("votes", ()) for turn in turns), strict=False)
+    return [min(same, key=lambda vote: _ORDER[vote["passed"]]) for same in by_vote]
+
+
+_ORDER: Mapping[bool | None, int] = {False: 0, None: 1, True: 2}

@@ -21,6 +21,7 @@ FACTS = UserFacts(
         "home": "12 Baker Street, London NW1 6XE",
         "phone": "+44 20 7946 0958",
     },
+    instructions='Write the next message. Answer with one JSON object: {"message": "what the person says"}',
 )
 AGENT = [
     "Hello! How can I help you today?",
@@ -53,6 +54,7 @@ INVERTED = [
     "I'd be happy to help you with the return.",
     "Please provide your order number.",
     "Thank you for contacting us!",
+    "I see. Hm. So. The order number and the date when you bought the kettle? I do not like this at all, sir.",
     "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns.",
 ]
 LEAKED = [
@@ -64,6 +66,8 @@ LEAKED = [
     "I was instructed to say that the kettle is broken.",
     '{"message": "I want my money.", "done": false}',
     "Reasoning: the agent asked for the order.",
+    "What the person says",
+    "What the person wants to do?",
 ]
 
 

@@ -19,9 +19,14 @@ from salvo.scenarios.run.conversation.facts import unknown_facts
 
 _PERSONA_WORDS = 5
 _GOAL_WORDS = 8
+_INSTRUCTION_WORDS = 7
+"""Words in a row that make a copy of the persona, the goal or the instructions. People state a goal in its words."""
+_SHORTEST_COPY = 3
 _REPEATED_WORDS = 4
 """Words of a message from which it can repeat the agent. `Yes, please.` may be said by both."""
 _RUN = 4
+_VERBATIM_WORDS = 7
+"""Words in a row that nobody says again by chance."""
 _REPEATED_SHARE = 0.7
 _SHOWN = 3
 
@@ -62,6 +67,7 @@ _LEAKS = (
     r"\b(?:stay|staying|out of) (?:in )?character\b",
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
     r"\bthe user (?:would|should|might|wants|says|needs|is)\b",
+    r"\bthe person (?:says|wants|knows)\b",
     r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
@@ -80,6 +86,8 @@ class UserFacts:
     persona: str
     goal: str
     knows: dict[str, Any]
+    instructions: str = ""
+    """What every simulated user is told. A small model may say it instead of following it."""
 
     def texts(self) -> list[str]:
         """Return everything that it may state, as texts."""
@@ -117,25 +125,41 @@ def _leaked(message: str, facts: UserFacts) -> str:
     if match is not None:
         return match[0].strip()
     words = _words(message)
-    for text, length in ((facts.persona, _PERSONA_WORDS), (facts.goal, _GOAL_WORDS)):
-        instruction = _words(text)
-        if len(instruction) >= _SHOWN and words == instruction:
-            return message.strip()
-        runs = {tuple(instruction[start : start + length]) for start in range(len(instruction) - length + 1)}
-        for start in range(len(words) - length + 1):
-            if tuple(words[start : start + length]) in runs:
-                return " ".join(words[start : start + length])
-    return ""
+    copied = _copied(words, _words(facts.persona), _PERSONA_WORDS) or _copied(words, _words(facts.goal), _GOAL_WORDS)
+    if copied:
+        return copied
+    instructions = _words(facts.instructions)
+    is_copy = len(words) >= _SHORTEST_COPY and tuple(words) in _runs(instructions, len(words))
+    return message.strip() if is_copy else _copied(words, instructions, _INSTRUCTION_WORDS)
+
+
+def _copied(words: Sequence[str], source: Sequence[str], length: int) -> str:
+    """Return so many words in a row that stand in the source, too; or all of them, if they are the source."""
+    if len(source) >= _SHORTEST_COPY and words == source:
+        return " ".join(words)
+    runs = _runs(source, length)
+    return next((" ".join(run) for run in _in_order(words, length) if run in runs), "")
+
+
+def _runs(words: Sequence[str], length: int) -> set[tuple[str, ...]]:
+    return set(_in_order(words, length))
+
+
+def _in_order(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Yield every so many words in a row."""
+    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
 def _repeats(message: str, said: str) -> bool:
-    """Return whether most of the message is what the agent said, in the same order."""
+    """Return whether most of the message is what the agent said, in the same order, or a long part of it is."""
     words, other = _words(message), _words(said)
+    if _copied(words, other, _VERBATIM_WORDS):
+        return True
     if len(words) < _REPEATED_WORDS:
         return False
-    runs = {tuple(other[start : start + _RUN]) for start in range(len(other) - _RUN + 1)}
-    starts = range(len(words) - _RUN + 1)
-    return sum(tuple(words[start : start + _RUN]) in runs for start in starts) >= _REPEATED_SHARE * len(starts)
+    runs = _runs(other, _RUN)
+    said_by_both = [run in runs for run in _in_order(words, _RUN)]
+    return sum(said_by_both) >= _REPEATED_SHARE * len(said_by_both)
 
 
 def _words(text: str) -> list[str]:

@@ -56,13 +56,20 @@ is sent then.
 Answer with one JSON object and nothing around it: {"message": "what the person says", "done": true or false}"""
 
 
+_NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN = "(nothing is known)", "(nothing more)", "(it has not begun)"
+_QUESTION = "What does the person say next? Answer with the JSON object only."
+_AGAIN = "Write the message again, with only the JSON object."
+_TOO_EARLY = "The conversation has not begun, so the user cannot be done."
+_INSTRUCTIONS = "\n".join([SYSTEM, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
+
+
 class SimulatedUser:
     """The user of one conversation. Each of its messages has its own lane on the tape."""
 
     def __init__(self, settings: UserSettings, environment: RunEnvironment) -> None:
         self._settings = settings
         self._environment = environment
-        self._facts = UserFacts(settings.persona, settings.goal, settings.knows)
+        self._facts = UserFacts(settings.persona, settings.goal, settings.knows, _INSTRUCTIONS)
         self._journal = environment.judging.sibling()
         environment.simulating = self._journal
         self._endpoint = environment.prepared.user_endpoint
@@ -117,7 +124,7 @@ class SimulatedUser:
         if errors := problems(_SAYS.schema, answer):
             return None, f"The answer does not have the shape asked for: {errors[0]}."
         if answer["done"]:
-            return None, "" if transcript else "The conversation has not begun, so the user cannot be done."
+            return None, "" if transcript else _TOO_EARLY
         message = str(answer["message"]).strip()
         agent, user = (
             [item["content"] for item in transcript if item["role"] == role] for role in ("assistant", "user")
@@ -136,20 +143,19 @@ def user_prompt(settings: UserSettings, transcript: Transcript) -> str:
         for item in transcript
     ]
     blocks = {
-        "person": settings.persona.strip() or "(nothing is known)",
+        "person": settings.persona.strip() or _NOTHING_KNOWN,
         "wants": settings.goal.strip(),
         "knows": "\n".join(json_codec.dumps({name: value}).decode() for name, value in settings.knows.items())
-        or "(nothing more)",
-        "conversation": "\n".join(lines) or "(it has not begun)",
+        or _NO_MORE,
+        "conversation": "\n".join(lines) or _NOT_BEGUN,
     }
     tag = fence_tag([*blocks.values()])
     fenced = [f"<<<{name} {tag}\n{text}\n{name} {tag}>>>" for name, text in blocks.items()]
-    question = "What does the person say next? Answer with the JSON object only."
-    return "\n\n".join([f"The tag of the blocks is {tag}", *fenced, question])
+    return "\n\n".join([f"The tag of the blocks is {tag}", *fenced, _QUESTION])
 
 
 def _correction(request: ChatRequest, raw: str, problem: str) -> ChatRequest:
-    message = UserMessage(f"That cannot be used. {problem} Write the message again, with only the JSON object.")
+    message = UserMessage(f"That cannot be used. {problem} {_AGAIN}")
     # Providers refuse empty messages.
     answer = (AssistantMessage(raw),) if raw.strip() else ()
     return replace(request, messages=(*request.messages, *answer, message))
