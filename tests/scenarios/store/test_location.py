@@ -51,7 +51,7 @@ def test_without_the_package_an_object_store_says_how_to_install_it(
     monkeypatch.delitem(sys.modules, "salvo.scenarios.store.backends.objects", raising=False)
     monkeypatch.setitem(sys.modules, "obstore.exceptions", None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(UsageError, match=r"pip install 'salvo-ai\[object-store\]'"):
+    with pytest.raises(UsageError, match=r"pip install '\.\[object-store\]'"):
         open_store(project(tmp_path, "s3://never-used-before/x"))
 
 

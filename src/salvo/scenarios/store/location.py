@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from salvo.engine.runtime.files import make_folder, unwritable
+from salvo.engine.text.messages import install_command
 from salvo.errors import UsageError
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.backends.base import Storage
@@ -95,7 +96,7 @@ def _object_storage(address: str, _endpoint: str) -> Storage:
             raise
         raise UsageError(
             f"{address} is in an object store, for which the package obstore is not installed.",
-            hint="Install it with: pip install 'salvo-ai[object-store]'",
+            hint=f"In the folder of Salvo's source, run {install_command('object-store')}",
         ) from None
     return ObjectStorage(address)
 

@@ -80,7 +80,9 @@ class RejudgeStore:
     def _lines(self, batch_id: str) -> list[bytes]:
         if self.is_shared:
             storage, folder = self._store.storage, f"judgings/{batch_id}"
-            return list(map_in_threads(storage.get, [f"{folder}/{name}" for name in sorted(storage.names(folder))]))
+            keys = [f"{folder}/{name}" for name in sorted(storage.names(folder))]
+            stored = map_in_threads(storage.get_versioned, keys)
+            return [item[0] for item in stored if item is not None]  # one may have been deleted just now
         try:
             return read_regular(own_path(self._file(batch_id), self._store.folder)).splitlines()
         except FileNotFoundError:

@@ -46,8 +46,6 @@ from salvo.scenarios.store.recording_files import HASHES_ONLY, check_file_names
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
-    from salvo.engine.runtime.clock import Clock
-    from salvo.scenarios.store.backends.leases import Leases
     from salvo.scenarios.store.recording import Recording
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -97,22 +95,9 @@ class RunStore:
         """Return whether what `hold` holds is still this process's. If not, it must start no more runs."""
         return self.storage.is_held()
 
-    def leases(self, clock: Clock) -> Leases:
-        """Return leases on single runs, for processes that share the work on a batch."""
-        from salvo.scenarios.store.backends.leases import Leases  # most commands make all runs of a batch
-
-        return Leases(self.storage, clock)
-
     def save_batch(self, batch: Batch) -> None:
         self.storage.put(_batch_key(batch.batch_id), json_codec.dumps(batch, indent=2))
         self.index.batch_written()
-
-    def create_batch(self, batch: Batch) -> Batch:
-        """Store a batch if there is none with its id, and return the one that is stored."""
-        if self.storage.create(_batch_key(batch.batch_id), json_codec.dumps(batch, indent=2)):
-            self.index.batch_written()
-            return batch
-        return self.load_batch(batch.batch_id)
 
     def load_batch(self, batch_id: str) -> Batch:
         key = _batch_key(batch_id)

@@ -282,12 +282,13 @@ import sys
 from pathlib import Path
 from salvo.engine.runtime.clock import SystemClock
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.backends.leases import Leases
 from salvo.scenarios.store.location import open_store
 
 store = open_store(Project(Path(), Path(), store_address=sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
-with store.leases(SystemClock()) as leases:
+with Leases(store.storage, SystemClock()) as leases:
     for first in range(1, 101, 5):
         print(*leases.claim("b", range(first, first + 8)), flush=True)
     sys.stdin.readline()

@@ -164,10 +164,6 @@ class TestRuns:
         assert store.has_recording("01a-0001")
         assert not store.has_recording("01a-0002")
 
-    def test_the_first_of_several_batches_with_one_id_is_used_by_all(self, store: RunStore) -> None:
-        assert store.create_batch(batch("01a", 3)).runs == 3
-        assert store.create_batch(batch("01a", 5)).runs == 3
-
     def test_runs_and_batches_are_found_by_the_beginning_of_their_id(self, store: RunStore) -> None:
         fill(store, "01aaa", 2)
         fill(store, "01bbb", 1)
