@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from salvo.engine.wire.http import HttpWire
+from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges.base import Case
 from salvo.playbooks.evaluate.request import new_request
 from salvo.playbooks.evaluate.runner import EvaluationProgress, Event, evaluate
@@ -46,9 +47,9 @@ async def test_a_model_judge_gets_a_wire(opened_wires: list[Any]) -> None:
 
 async def test_an_evaluation_by_the_rules_that_was_stopped_leaves_nothing_running() -> None:
     """Otherwise a server that is stopped would go on to use threads that are gone."""
-    check = a_playbook().judged_checks[0]
+    check, long_text = a_playbook().judged_checks[0], Inputs("The clause is compliant. " * 2000)
     async with EvaluatorConfig("rules").session() as context:
-        asked = asyncio.create_task(context.judge.judge(Case(check, some_inputs(), 1, (), ()), None))
+        asked = asyncio.create_task(context.judge.judge(Case(check, long_text, 1, (), ()), None))
         await asyncio.sleep(0)
         asked.cancel()
         await asyncio.wait([asked])
