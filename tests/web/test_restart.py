@@ -38,7 +38,7 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
                 shown = await api.get(f"/api/evaluations/{evaluation}")
                 assert (shown["base_url"], shown["needs_key"]) == (provider.openai_url, True)
                 assert shown["waits_for"] == snapshot(
-                    "The API key of this evaluation was only in the memory of the server that ran it, and that server has stopped. The votes so far are kept. The evaluation continues when the key is entered again."
+                    "The API key of this evaluation was only in the memory of the server that ran it, and that server has stopped. The evaluation continues when the key is entered again."
                 )
                 await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {}, x_api_key=KEY)
                 told = await api.events(evaluation, after="5")

@@ -113,6 +113,21 @@ async def test_an_evaluation_says_what_it_waits_for_where_no_server_has_it(serve
             )
 
 
+async def test_what_was_started_with_a_typed_key_is_not_resumed_with_the_lent_one(serve: Serve) -> None:
+    judging = Judging(at_once=5)
+    typed = "sk-of-somebody-0123456789"
+    with LoopbackProvider(judging) as provider:
+        first = serve(**lending(provider))
+        async with client(first) as one, client(serve(**lending(provider))) as other:
+            evaluation = await one.start(key=typed, evaluator=GPT)
+            await asyncio.to_thread(first.stop)
+            judging.let_go()
+            shown = await other.get(f"/api/evaluations/{evaluation}")
+            assert (shown["state"], shown["needs_key"]) == ("interrupted", True)
+            refused = await other.ask("POST", f"/api/evaluations/{evaluation}/resume", {})
+            assert (refused.status, refused.code) == (400, "missing_key")
+
+
 @pytest.mark.parametrize("key, requirement", [(None, "lent"), ("sk-of-somebody-0123456789", "typed")])
 async def test_a_typed_key_is_used_instead_of_the_lent_one(serve: Serve, key: str | None, requirement: str) -> None:
     judging = Judging()

@@ -42,6 +42,6 @@ def missing_sentence(required: str) -> str:
 
 KEY_SENTENCE = (
     "The API key of this evaluation was only in the memory of the server that ran it, and that server has stopped. "
-    "The votes so far are kept. The evaluation continues when the key is entered again."
+    "The evaluation continues when the key is entered again."
 )
 """About an interrupted evaluation whose key was typed."""

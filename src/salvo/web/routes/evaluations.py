@@ -12,6 +12,7 @@ from fastapi import APIRouter, Body, Header
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.formatting import pluralize
+from salvo.errors import MissingKeyError
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
@@ -144,6 +145,11 @@ async def resume(
     base_url = (body.base_url if body else None) or stored.settings.get("base_url")
     timeout = (body.timeout if body else None) or stored.settings.get("timeout")
     config = evaluator_config(stored.evaluator, base_url, key, services.settings, timeout=timeout)
+    if stored.requirement == TYPED_KEY and key is None and config.endpoint is not None and config.endpoint.key:
+        raise MissingKeyError(
+            f"The evaluation {stored.id} was started with a key that was typed, not with the one of this server.",
+            hint="Send the key again in the X-API-Key header.",
+        )
     check_key(config)
     request = await asyncio.to_thread(stored_request, stored)
     votes = [
@@ -241,7 +247,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         problem=problem,
         warnings=(),
         base_url=stored.settings.get("base_url"),
-        **_request_fields(request, services),
+        **_request_fields(request, services, typed_key=stored.requirement == TYPED_KEY),
     )
 
 
@@ -260,7 +266,7 @@ _NO_INPUTS = Inputs("-")
 """The questions can be counted without the texts, which may not be stored."""
 
 
-def _request_fields(request: EvaluationRequest, services: Services) -> dict[str, Any]:
+def _request_fields(request: EvaluationRequest, services: Services, *, typed_key: bool = False) -> dict[str, Any]:
     return {
         "id": request.report_id,
         "subject": request.subject,
@@ -273,5 +279,5 @@ def _request_fields(request: EvaluationRequest, services: Services) -> dict[str,
             CheckSummary(check.id, check.severity, check.question, check.needs_judge)
             for check in request.playbook.checks
         ),
-        "needs_key": needs_key(request.evaluator, services.settings),
+        "needs_key": typed_key or needs_key(request.evaluator, services.settings),
     }
