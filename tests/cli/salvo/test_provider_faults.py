@@ -369,3 +369,16 @@ def test_a_call_that_fails_before_another_one_succeeds_is_held_against_nobody(pr
         ran = project.salvo("run")
     assert (ran.exit_code, len(project.runs())) == (1, 4)
     assert "0 of 4 completed runs passed" in ran.stdout
+
+
+def test_a_run_whose_time_ends_with_a_call_that_hangs_is_the_providers_fault_whatever_the_agent_does_then(
+    project: UserProject,
+) -> None:
+    project.write("agent.py", "import asyncio\n" + CALLING_AGENT.format(handling="await asyncio.sleep(60)"))
+    project.write("scenarios/book_flight.yaml", GREETED_BY.format(adapter="agent:Agent", model="timeout: 1"))
+    with LoopbackProvider(Fault.hang()) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1", "--tries", "1")
+    result = json.loads(project.runs()[0].read_text())
+    assert (result["outcome"], result["cause"]) == ("error", "provider"), result["error"]
+    assert "sent no complete reply within 1 s" in result["error"]
