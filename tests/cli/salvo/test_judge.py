@@ -194,3 +194,26 @@ def test_judgings_are_not_written_where_a_link_leads(greeted: UserProject, linke
     assert "leads out of the store" in refused.output
     assert mine.read_text() == "alias ll='ls -l'"
     assert [file.name for file in mine.parent.iterdir()] == ["mine"]
+
+
+def test_without_the_key_of_the_judge_nothing_is_asked(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "2")
+    greeted.environ = {}
+    shown = greeted.salvo("judge")
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert "There is no API key for openai." in shown.stderr
+
+
+def test_a_fault_that_every_judging_would_meet_stops_it_and_is_named(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "4")
+    with LoopbackProvider(Fault.unauthorized()) as provider:
+        greeted.reach(provider)
+        shown = greeted.salvo("judge", "--times", "2", "-j", "1")
+        assert len(provider.requests) == 3, "one judging with three votes"
+    assert shown.exit_code == 3
+    assert "7 of 8 judgings were not made: every further one would meet the same fault of its judge: " in shown.stderr
+    assert "stored verdicts differ" not in shown.stdout, "there is no verdict to compare with"

@@ -30,12 +30,16 @@ from salvo.scenarios.analysis.rejudge import (
     stored_verdicts,
 )
 from salvo.scenarios.destinations import judge_destination_lines
+from salvo.scenarios.evaluators.base import refuse_to_load
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
 from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.call_limits import CallLimits
+from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.permanent_faults import check_endpoints
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.spec.judge_server import scenario_judge_servers
@@ -108,7 +112,7 @@ def judge(
     code = ExitCode.OK
     if missing:
         scenario = _with_present_servers(workspace, batch, scenario)
-        code = asyncio.run(_judge(workspace, scenario, missing, judgings, concurrency, max_cost))
+        code = asyncio.run(_judge(workspace, batch, scenario, missing, judgings, concurrency, max_cost))
     completed = [
         judging for judging in _stored_judgings(judgings, batch, scenario) if only_stored or judging.time <= times
     ]
@@ -161,6 +165,7 @@ def _document(scenario: Scenario) -> dict[str, Any]:
 
 async def _judge(
     workspace: Workspace,
+    batch: Batch,
     scenario: Scenario,
     missing: list[tuple[AgentRunResult, int]],
     judgings: RejudgeStore,
@@ -168,6 +173,8 @@ async def _judge(
     max_cost: float | None,
 ) -> ExitCode:
     endpoints = workspace.register_judges(scenario)
+    prepared = PreparedScenario(batch, scenario, [], BaseAdapter, refuse_to_load, {}, judge_endpoints=endpoints)
+    check_endpoints([prepared], workspace.all_endpoints(), only_judges=True)
     work = TranscriptRun(workspace, "judgings", len(missing), concurrency, max_cost)
     for line in judge_destination_lines(workspace, scenario):
         work.print(line)

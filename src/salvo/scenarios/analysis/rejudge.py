@@ -111,6 +111,9 @@ class RejudgeSession:
         append = self.judgings.append
         await call_blocking(append, result.batch_id, rejudgement, in_thread=self.judgings.is_shared)
         self.on_judged(rejudgement)
+        faults = (fault for service in services for fault, _ in service.faults if fault.is_permanent)
+        if (fault := next(faults, None)) is not None:
+            session.pool.stop(f"every further one would meet the same fault of its judge: {fault.message.rstrip('.')}")
 
 
 def _judge_verdict(verdict: EvalResult, cost: float | None, redactor: Redactor) -> JudgeVerdict:

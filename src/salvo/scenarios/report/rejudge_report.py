@@ -96,7 +96,11 @@ def _summary(
 
 
 def _changed(verdicts: Mapping[str, list[bool | None]], stored: Mapping[str, bool | None]) -> int | None:
-    compared = [(row, stored[run_id]) for run_id, row in verdicts.items() if stored.get(run_id) is not None]
+    compared = [
+        (row, stored[run_id])
+        for run_id, row in verdicts.items()
+        if stored.get(run_id) is not None and any(passed is not None for passed in row)
+    ]
     return sum(2 * row.count(not passed) > len(row) for row, passed in compared) if compared else None
 
 
