@@ -15,6 +15,7 @@ import type {
   GridDetail,
   HistoryQuery,
   Outcome,
+  ToolChoiceTable,
   Verdict,
 } from "./types";
 
@@ -152,6 +153,10 @@ export const api = {
     unwrap(
       client.GET("/api/batches/{batch_id}/scores", { params: { path: { batch_id: id } } }),
     ) as Promise<BatchScores>,
+  toolChoices: (id: string) =>
+    unwrap(
+      client.GET("/api/batches/{batch_id}/choices", { params: { path: { batch_id: id } } }),
+    ) as Promise<ToolChoiceTable>,
   batchRuns: (id: string, query: RunsQuery) =>
     unwrap(
       client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(query) } }),

@@ -43,6 +43,13 @@ export const queries = {
     queryOptions({ queryKey: ["batches", "grid", id], queryFn: () => api.grid(id), staleTime: 0, gcTime: 60_000 }),
   scores: (id: string) =>
     queryOptions({ queryKey: ["batches", "scores", id], queryFn: () => api.scores(id), staleTime: 0, gcTime: 60_000 }),
+  toolChoices: (id: string) =>
+    queryOptions({
+      queryKey: ["batches", "choices", id],
+      queryFn: () => api.toolChoices(id),
+      staleTime: 0,
+      gcTime: 60_000,
+    }),
   batchRuns: (id: string, query: RunsQuery) =>
     queryOptions({
       queryKey: ["batches", "runs", id, query],

@@ -560,6 +560,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Choices
+         * @description Return which tools a model chose for which prompt of a scenario with the adapter `mcp`, as `salvo choices`.
+         */
+        get: operations["listToolChoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/export": {
         parameters: {
             query?: never;
@@ -1276,6 +1296,17 @@ export interface components {
             question: string;
             /** Judged */
             judged: boolean;
+        };
+        /** ChosenTool */
+        ChosenTool: {
+            /** Name */
+            name: string;
+            /** Count */
+            count: number;
+            /** Is Right */
+            is_right: boolean;
+            /** Is Decoy */
+            is_decoy: boolean;
         };
         /**
          * Citation
@@ -3076,6 +3107,35 @@ export interface components {
             /** Cache Write */
             cache_write: number;
         };
+        /**
+         * ToolChoiceRow
+         * @description A prompt, and which tools were chosen for it.
+         */
+        ToolChoiceRow: {
+            /** Prompt */
+            prompt: string;
+            /** Expected */
+            expected: string;
+            /** Right */
+            right: number;
+            /** Runs */
+            runs: number;
+            interval: components["schemas"]["Interval"];
+            /** Interval Label */
+            interval_label: string;
+            /** Chosen */
+            chosen: components["schemas"]["ChosenTool"][];
+        };
+        /**
+         * ToolChoiceTable
+         * @description Which tools a model chose for which prompt, over all runs of a batch.
+         */
+        ToolChoiceTable: {
+            /** Rows */
+            rows: components["schemas"]["ToolChoiceRow"][];
+            /** Hidden Rows */
+            hidden_rows: number;
+        };
         /** Trajectory */
         Trajectory: {
             /** Steps */
@@ -4507,6 +4567,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BatchScores"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listToolChoices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolChoiceTable"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

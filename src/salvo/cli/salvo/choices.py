@@ -9,10 +9,11 @@ import click
 from salvo.cli.output import echo, echo_json
 from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
-from salvo.engine.text.formatting import at_least, at_most, pluralize, truncate
+from salvo.engine.text.formatting import pluralize, truncate
 from salvo.engine.text.terminal import Paint, table
 from salvo.errors import NothingFoundError
-from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices, tool_choices
+from salvo.scenarios.analysis.tool_choices import PromptChoices, tool_choices
+from salvo.scenarios.report.tool_choices import COLUMNS, DECOY_NOTE, ToolChoiceRow, choice_row
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.ids import LATEST
 from salvo.scenarios.store.location import open_store
@@ -42,26 +43,14 @@ def choices(batch_id: str, as_json: bool, store_address: str | None) -> None:
     if as_json:
         echo_json(json_codec.dumps({"batch_id": batch_id, "prompts": [_document(row) for row in rows]}, indent=2))
         return
-    echo("\n".join(_lines(batch_id, rows)))
+    echo("\n".join(_lines(batch_id, list(map(choice_row, rows)))))
 
 
-def _lines(batch_id: str, rows: Sequence[PromptChoices]) -> list[str]:
-    cells = [
-        [
-            truncate(row.prompt, _PROMPT_LENGTH),
-            " or ".join(row.expected) or NO_TOOL,
-            f"{row.right}/{row.runs}",
-            f"{at_least(row.interval.low)} to {at_most(row.interval.high)}",
-            ", ".join(
-                f"{name}{'*' if name in row.decoys else ''} {count}"
-                for name, count in sorted(row.chosen.items(), key=lambda item: (-item[1], item[0]))
-            ),
-        ]
-        for row in rows
-    ]
+def _lines(batch_id: str, rows: Sequence[ToolChoiceRow]) -> list[str]:
+    cells = [(truncate(row.prompt, _PROMPT_LENGTH), *row.values[1:]) for row in rows]
     colours = [None if row.right == row.runs else "red" for row in rows]
-    lines = table(["prompt", "right tool", "chosen", "95% interval", "all choices"], cells, Paint(True), colours)
-    stars = ["* a decoy: no MCP server of the scenario has it"] if any(row.decoys for row in rows) else []
+    lines = table([column.lower() for column in COLUMNS], cells, Paint(True), colours)
+    stars = [DECOY_NOTE] if any(tool.is_decoy for row in rows for tool in row.chosen) else []
     return [f"Batch {batch_id}, {pluralize(len(rows), 'prompt')}", "", *lines, *stars]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from salvo.engine.stats.rates import Interval, clopper_pearson
-from salvo.scenarios.result import UNFINISHED, AgentRunResult
+from salvo.scenarios.result import MCP, UNFINISHED, AgentRunResult, Batch
 
 NO_TOOL = "(no tool)"
 
@@ -33,6 +33,12 @@ class PromptChoices:
     def interval(self) -> Interval:
         """The exact 95 % interval of the rate at which the right tool is chosen."""
         return clopper_pearson(self.right, self.runs)
+
+
+def has_tool_choices(batch: Batch) -> bool:
+    """Return whether the scenario of a batch lets a model choose tools, so that reading its runs is worth it."""
+    options = batch.scenario.get("adapter_options")
+    return batch.scenario.get("adapter") == MCP and isinstance(options, dict) and bool(options.get("prompts"))
 
 
 def tool_choices(results: Iterable[AgentRunResult]) -> list[PromptChoices]:

@@ -98,13 +98,23 @@ def _as_markdown(content: ExportContent) -> bytes:
 
 
 def _as_html(content: ExportContent) -> bytes:
-    from salvo.scenarios.report import html  # its templates take time to load, and most commands write no HTML
+    # The templates take time to load, and most commands write no HTML.
+    from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
+    from salvo.scenarios.report import html
 
     runs = {batch_id: html.first_runs(results) for batch_id, results in content.runs.items()}
+    choices = {
+        batch_id: tool_choices(results)
+        for batch_id, results in content.runs.items()
+        if has_tool_choices(content.batches[batch_id])
+    }
     if len(content.summaries) == 1:
         [summary] = content.summaries
-        return html.render(summary, content.batches[summary.batch_id], runs[summary.batch_id]).encode()
-    return html.render_suite(content.summaries, content.batches, runs).encode()
+        batch_id = summary.batch_id
+        return html.render(
+            summary, content.batches[batch_id], runs[batch_id], choices=choices.get(batch_id, ())
+        ).encode()
+    return html.render_suite(content.summaries, content.batches, runs, choices).encode()
 
 
 _Writer = Callable[[ExportContent], bytes]

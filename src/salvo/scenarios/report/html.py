@@ -19,12 +19,15 @@ from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nea
 from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.scored_again import ScoredAgain, newest_scorings
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
+from salvo.scenarios.analysis.tool_choices import PromptChoices, has_tool_choices, tool_choices
 from salvo.scenarios.analysis.truncation import TruncationBudget
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.closing import totals, worth_a_table
 from salvo.scenarios.report.grid import cell_row, notes, split_cells, variant_row
 from salvo.scenarios.report.grid import headline as grid_headline
 from salvo.scenarios.report.run_html import differing_texts, format_value, run_view, side_by_side
+from salvo.scenarios.report.tool_choices import COLUMNS as CHOICE_COLUMNS
+from salvo.scenarios.report.tool_choices import DECOY_NOTE, choice_row
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome, full_model
 from salvo.scenarios.store.store import RunStore
 
@@ -43,9 +46,12 @@ _PACKAGE = "salvo.scenarios.report"
 _BUDGET = 2_000_000
 """Characters that agents, tools and judges wrote, in the whole file."""
 _SHORT = 120
+MOST_PROMPTS = 200
 _EMPTY: tuple[Any, ...] = (None, "", {}, [], ())
 _FUNCTIONS = {
     "labels": labels,
+    "choice_columns": CHOICE_COLUMNS,
+    "decoy_note": DECOY_NOTE,
     "format_time": format_time,
     "percent": percent,
     "exact_percent": exact_percent,
@@ -71,7 +77,8 @@ def export(store: RunStore, batch_id: str) -> Exported:
     summary = summarise(batch, entries)
     runs = list(sample_runs(store, entries))
     scored = newest_scorings(store, batch, entries, MOST_SCORES)
-    return Exported(render(summary, batch, runs, entries.skipped, *scored), summary, entries.skipped)
+    choices = tool_choices(store.load_runs(batch_id)) if has_tool_choices(batch) else []
+    return Exported(render(summary, batch, runs, entries.skipped, *scored, choices), summary, entries.skipped)
 
 
 def first_runs(results: Iterable[AgentRunResult]) -> list[AgentRunResult]:
@@ -92,8 +99,12 @@ def render(
     unreadable: int = 0,
     scored: Sequence[ScoredAgain] = (),
     older_scorings: int = 0,
+    choices: Sequence[PromptChoices] = (),
 ) -> str:
-    """Return the file. `runs` are the failed and passed runs to show and compare, which may be a part of them."""
+    """Return the file. `runs` are the failed and passed runs to show and compare, which may be a part of them.
+
+    `choices` are those of a model among the tools of an MCP server.
+    """
     return render_page(
         _PACKAGE,
         "batch.html",
@@ -101,7 +112,7 @@ def render(
         style=_style("Salvo: results of one batch of runs."),
         scored=scored,
         older_scorings=older_scorings,
-        **_batch_context(summary, batch, runs, TruncationBudget(_BUDGET), unreadable),
+        **_batch_context(summary, batch, runs, TruncationBudget(_BUDGET), unreadable, choices=choices),
     )
 
 
@@ -109,6 +120,7 @@ def render_suite(
     summaries: Sequence[BatchSummary],
     batches: Mapping[str, Batch],
     results: Mapping[str, Sequence[AgentRunResult]],
+    choices: Mapping[str, Sequence[PromptChoices]],
 ) -> str:
     """Return several batches as one file: all of them in a table, and a few in full. Mappings are by batch id."""
     in_full = worth_a_table(summaries, verbose=False)
@@ -119,7 +131,8 @@ def render_suite(
     for summary in in_full:
         batch_id = summary.batch_id
         anchor = f"{batch_id}-"
-        context = _batch_context(summary, batches[batch_id], results.get(batch_id, ()), budget, anchor=anchor)
+        runs, chosen = results.get(batch_id, ()), choices.get(batch_id, ())
+        context = _batch_context(summary, batches[batch_id], runs, budget, anchor=anchor, choices=chosen)
         header, body = (render_part(_PACKAGE, f"batch_{name}.html", **context) for name in ("header", "results"))
         parts.append((batch_id, header, body))
     return render_page(
@@ -149,6 +162,7 @@ def _batch_context(
     budget: TruncationBudget,
     unreadable: int = 0,
     anchor: str = "",
+    choices: Sequence[PromptChoices] = (),
 ) -> dict[str, Any]:
     """Return what the templates of a batch show. `anchor` begins the ids of its elements, if it is one of several."""
     ordered = sorted((run for run in runs if run.batch_id == batch.batch_id), key=lambda run: run.number)
@@ -169,6 +183,8 @@ def _batch_context(
         "unreadable": f"{pluralize(unreadable, 'run')} could not be read from the store." if unreadable else "",
         "facts": _facts(summary),
         "figures": [NamedValue(row.name.capitalize(), row.value) for row in labels.figures(summary)],
+        "choices": list(map(choice_row, choices[:MOST_PROMPTS])),
+        "hidden_choices": len(choices[MOST_PROMPTS:]),
         "divergence": divergence,
         "compared": side_by_side(*_pair(divergence, failed, passed), batch.scenario) if failed and passed else None,
         "failures": [failure for failure in summary.failures if failure.number in {run.number for run in in_full}],

@@ -28,11 +28,13 @@ from salvo.scenarios.analysis.summary import (
     FailureGroup,
     failure_groups,
 )
+from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.grid import grid_rate_labels, headline, standing
 from salvo.scenarios.report.grid import notes as grid_notes
 from salvo.scenarios.report.labels import CAUSES, VERDICTS, RateLabels, figures, rate_labels, why
+from salvo.scenarios.report.tool_choices import ToolChoiceRow, choice_row
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.batch_catalog import BatchRow
 from salvo.scenarios.store.index import IndexEntry
@@ -52,6 +54,7 @@ MAX_LISTED = 50
 """Failures of a batch, and runs of a group, in a response. /runs has all runs."""
 
 MAX_SCORES = 10
+MAX_PROMPTS = 200
 
 ScenarioQuery = Annotated[str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this scenario.")]
 Limit = Annotated[int, Query(ge=1, le=200)]
@@ -380,6 +383,24 @@ def _score_detail(scored: ScoredAgain) -> ScoreDetail:
         changed=scored.changes.changed[:MAX_LISTED],
         unreadable=scored.unreadable,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoiceTable:
+    """Which tools a model chose for which prompt, over all runs of a batch."""
+
+    rows: list[ToolChoiceRow]
+    """At most 200, in the order of the scenario; empty if it has no prompts."""
+    hidden_rows: int
+
+
+@router.get("/{batch_id}/choices", operation_id="listToolChoices")
+def choices(batch_id: str, services: ServicesDep) -> ToolChoiceTable:
+    """Return which tools a model chose for which prompt of a scenario with the adapter `mcp`, as `salvo choices`."""
+    store = services.catalog.store
+    batch = store.load_batch(store.find_batch(batch_id))
+    rows = tool_choices(store.load_runs(batch.batch_id)) if has_tool_choices(batch) else []
+    return ToolChoiceTable(list(map(choice_row, rows[:MAX_PROMPTS])), len(rows[MAX_PROMPTS:]))
 
 
 @router.get(

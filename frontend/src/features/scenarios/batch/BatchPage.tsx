@@ -25,6 +25,7 @@ import { AssertionTable } from "./AssertionTable";
 import { Errors, Failures, SkippedRuns } from "./Reasons";
 import { RunTable } from "./RunTable";
 import { Scores } from "./Scores";
+import { ToolChoices } from "./ToolChoices";
 
 export function BatchPage() {
   const { id = "" } = useParams();
@@ -55,6 +56,7 @@ function BatchView({ detail }: { detail: BatchDetail }) {
           runsAddress={(label) => `?${new URLSearchParams({ assertion: label })}#runs`}
         />
       </Section>
+      {batch.scenario.adapter === "mcp" ? <ToolChoices batchId={batch.batch_id} /> : null}
       <Section title="Failures" aside={<Count count={summary.failed} label="failed run" />}>
         <Failures detail={detail} />
       </Section>

@@ -1,0 +1,63 @@
+"""The table of the tools that a model chose: its texts for the terminal, HTML and the dashboard. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from salvo.engine.stats.rates import Interval
+from salvo.engine.text.formatting import at_least, at_most
+from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices
+
+COLUMNS = ("Prompt", "Right tool", "Chosen", "95% interval", "All choices")
+DECOY_NOTE = "* a decoy: no MCP server of the scenario has it"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTool:
+    name: str
+    count: int
+    """In how many runs it was the first tool that the reply asked for."""
+    is_right: bool
+    is_decoy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoiceRow:
+    """A prompt, and which tools were chosen for it."""
+
+    prompt: str
+    expected: str
+    """The right tools, in words."""
+    right: int
+    runs: int
+    interval: Interval
+    """The exact 95 % interval of the rate at which a right tool is chosen."""
+    interval_label: str
+    chosen: list[ChosenTool]
+    """The most frequent first."""
+
+    @property
+    def chosen_label(self) -> str:
+        return ", ".join(f"{tool.name}{'*' if tool.is_decoy else ''} {tool.count}" for tool in self.chosen)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The texts under COLUMNS."""
+        return self.prompt, self.expected, f"{self.right}/{self.runs}", self.interval_label, self.chosen_label
+
+
+def choice_row(row: PromptChoices) -> ToolChoiceRow:
+    interval = row.interval
+    right_names = set(row.expected) or {NO_TOOL}
+    return ToolChoiceRow(
+        prompt=row.prompt,
+        expected=" or ".join(map(str, row.expected)) or NO_TOOL,
+        right=row.right,
+        runs=row.runs,
+        interval=interval,
+        interval_label=f"{at_least(interval.low)} to {at_most(interval.high)}",
+        chosen=[
+            ChosenTool(name, count, name in right_names, name in row.decoys)
+            for name, count in sorted(row.chosen.items(), key=lambda item: (-item[1], item[0]))
+        ],
+    )
