@@ -37,7 +37,7 @@ mkdir -p conversation/agents
 cp "$examples"/agents/returns_desk.py conversation/agents/
 cp "$examples"/scenarios/conversation.yaml conversation/
 show salvo run conversation/conversation.yaml --record
-show salvo report "$(salvo report --failures | awk 'END { print $1 }')"
+show salvo report "$(salvo report --failures | awk '$2 == "conversation" { print $1 }')"
 
 heading "4. An AI-written legal text, checked with a playbook" \
   "The text is frozen. The evaluator judges each check three times, and a failure" \

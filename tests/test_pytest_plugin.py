@@ -710,3 +710,27 @@ def test_the_fixture_cannot_be_used_inside_an_event_loop_and_says_so(project: py
     )
     ran.assert_outcomes(errors=1)
     ran.stdout.fnmatch_lines(["salvo_scenario runs its own event loop*"])
+
+
+def test_a_conversation_may_be_written_in_python(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_talk="""
+        class Customer:
+            def next_message(self, transcript):
+                return ["Hello.", "It is order A-1001."][len(transcript) // 2] if len(transcript) < 4 else None
+
+        def agent(request):
+            return f"{len(request.messages)} messages, the last: {request.user_message}"
+
+        def asserts_turns(scenario, assertion, result):
+            return [turn.user for turn in result.turns] == ["Hello.", "It is order A-1001."]
+
+        def test_scripted(salvo_scenario):
+            turns = ["Hello.", {"user": "It is order A-1001.", "assertions": [lambda s, a, r: "3 messages" in r.final_text]}]
+            assert salvo_scenario(adapter=agent, turns=turns, assertions=[asserts_turns]).passed
+
+        def test_user(salvo_scenario):
+            assert salvo_scenario(adapter=agent, user={"python": Customer}, assertions=[asserts_turns]).passed
+        """
+    )
+    project.runpytest_subprocess("-q", "test_talk.py").assert_outcomes(passed=2)

@@ -53,14 +53,17 @@ web address. If the agent asks for what the person does not know, say that they 
 - When the person has what they want, or it is clear that they will not get it, answer with "done": true. Nothing more \
 is sent then.
 
-Answer with one JSON object and nothing around it: {"message": "what the person says", "done": true or false}"""
+Answer with one JSON object and nothing around it. Its "message" is a text, such as "Hello, can you help me with \
+something?", and its "done" is false until the person has nothing more to say."""
 
 
 _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN = "(nothing is known)", "(nothing more)", "(it has not begun)"
 _QUESTION = "What does the person say next? Answer with the JSON object only."
 _AGAIN = "Write the message again, with only the JSON object."
 _TOO_EARLY = "The conversation has not begun, so the user cannot be done."
-_INSTRUCTIONS = "\n".join([SYSTEM, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
+_SAMPLE = "Hello, can you help me with something?"
+_RULES = SYSTEM.replace(_SAMPLE, "")  # which may be said
+_INSTRUCTIONS = "\n".join([_RULES, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
 
 
 class SimulatedUser:
