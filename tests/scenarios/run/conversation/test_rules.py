@@ -54,6 +54,7 @@ INVERTED = [
     "I'd be happy to help you with the return.",
     "Please provide your order number.",
     "Thank you for contacting us!",
+    "What do you want? What can I help with?",
     "I see. Hm. So. The order number and the date when you bought the kettle? I do not like this at all, sir.",
     "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns.",
 ]

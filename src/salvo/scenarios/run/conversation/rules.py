@@ -44,7 +44,7 @@ _LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _AGENT_PHRASES = (
-    r"\bhow (?:can|may|could) (?:i|we) (?:help|assist)\b",
+    r"\b(?:how|what|who) (?:can|may|could|do|should) (?:i|we) (?:help|assist|do for you)\b",
     r"\b(?:anything|something|what) else (?:that )?(?:i|we) can (?:help|assist|do for you)\b",
     r"\b(?:happy|glad|here|pleased) to (?:help|assist)\b",
     r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
