@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -43,13 +44,38 @@ class RayCluster:
         """Return the processes of our actors."""
         return sorted(pid for pid in self.processes() if command_line(pid).startswith("ray::RayWorker"))
 
-    def cpu_seconds(self) -> float:
-        """Return the CPU that the cluster has used, with that of processes that have ended."""
-        total = 0
+    def cpu_by_process(self) -> dict[int, float]:
+        """Return the CPU that each process has used, in seconds."""
+        ticks = {}
         for pid in self.processes():
             with suppress(OSError):
-                total += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
-        return total / os.sysconf("SC_CLK_TCK")
+                ticks[pid] = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+        return {pid: used / os.sysconf("SC_CLK_TCK") for pid, used in ticks.items()}
+
+    @contextmanager
+    def measured_cpu(self) -> Iterator[list[float]]:
+        """Add the CPU that the cluster uses in this block to the list, at its end.
+
+        It is looked at ten times a second: the system forgets what a process of Ray used when that ends.
+        """
+        before = self.cpu_by_process()
+        latest = dict(before)
+        measured: list[float] = []
+        ended = threading.Event()
+
+        def look() -> None:
+            while not ended.wait(0.1):
+                latest.update(self.cpu_by_process())
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield measured
+        finally:
+            ended.set()
+            thread.join()
+            latest.update(self.cpu_by_process())
+            measured.append(sum(used - before.get(pid, 0.0) for pid, used in latest.items()))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
@@ -51,6 +52,10 @@ class IndexEntry(RunIdentity):
     """The same for runs with the same tool calls and final output; empty if the agent did not finish."""
 
 
+_judged = lru_cache(1000)(Judged)
+"""The runs of a batch share these: there may be 100,000 of them in memory."""
+
+
 class Entries(list[IndexEntry]):
     """Entries, and the number of lines or files that could not be read."""
 
@@ -71,7 +76,7 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
         tool_count=result.metrics.tool_count,
         turns=len(result.turns),
         assertions=[
-            Judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
+            _judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
         ],
         error=error,
         content_hash="" if result.cause in UNFINISHED else _content_hash(result),

@@ -15,7 +15,7 @@ from salvo.engine.runtime import event_loop
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, typed, unpack
 from salvo.scenarios.run.executors.worker import LOST, Worker
 
-_COLLECT_SECONDS = 0.02
+_COLLECT_SECONDS = 0.1
 """How long messages are collected before they are sent: each answer of an actor costs about a millisecond of CPU."""
 
 
