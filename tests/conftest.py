@@ -38,6 +38,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_store_of_the_developer() -> None:
+    """The tests must not write into the store of whoever runs them."""
+    os.environ.pop("SALVO_STORE", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
     """A shell starts background jobs with Ctrl-C ignored, and the processes that tests start would inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
