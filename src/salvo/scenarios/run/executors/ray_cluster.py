@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from salvo.engine.text.messages import install_command
 from salvo.errors import UsageError
 from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain, unpack
@@ -163,7 +164,8 @@ def _import_ray() -> Any:
         if error.name != "ray":
             raise
         raise UsageError(
-            "--on needs the package ray, which is not installed.", hint="Install it with: pip install 'salvo-ai[ray]'"
+            "--on needs the package ray, which is not installed.",
+            hint=f"In the folder of Salvo's source, run {install_command('ray')}",
         ) from None
     return ray
 
