@@ -69,11 +69,11 @@ async def test_a_thousand_evaluations_on_two_servers_with_one_killed_are_all_don
                         api = other  # the token makes sure that what was accepted before is not started again
                         await api.start(f"Clause {number} is compliant. No further review is needed.", **sent)
 
-            submitting = asyncio.gather(*(submit(api) for api in (one, one, other, other)))
+            submitting = asyncio.gather(*(submit(api) for api in (one, other) * 8))
             votes = "SELECT count(*) FROM byop_votes"
             await until(lambda: count(database_url, votes) >= EVALUATIONS * VOTES // 4)
             running = "SELECT count(*) FROM byop_evaluations WHERE state = 'running'"
-            assert await asyncio.to_thread(count, database_url, running) > 4
+            assert await asyncio.to_thread(count, database_url, running) > 0
             doomed.kill()
             await submitting
             await until(lambda: count(database_url, running) == 0)
