@@ -69,6 +69,7 @@ LEAKED = [
     "Reasoning: the agent asked for the order.",
     "What the person says",
     "What the person wants to do?",
+    "The conversation has begun. The agent has asked for a specific amount.",
 ]
 
 

@@ -68,6 +68,8 @@ _LEAKS = (
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
     r"\bthe user (?:would|should|might|wants|says|needs|is)\b",
     r"\bthe person (?:says|wants|knows)\b",
+    r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
+    r"\bthe conversation has (?:not )?begun\b",
     r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
