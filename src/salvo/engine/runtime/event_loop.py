@@ -107,12 +107,16 @@ def responsible_for_blocking(responsible: Responsible) -> Iterator[None]:
         yield
         return
     token = _responsible.set(responsible)
+    outer = loop.responsible.get(task)
     loop.responsible[task] = responsible
     try:
         yield
     finally:
         _responsible.reset(token)
-        loop.responsible.pop(task, None)
+        if outer is None:
+            loop.responsible.pop(task, None)
+        else:
+            loop.responsible[task] = outer
 
 
 def run(main: Coroutine[Any, Any, T], on_lost: OnLost) -> T:

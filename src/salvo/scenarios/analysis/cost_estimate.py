@@ -54,7 +54,10 @@ def estimate_cost(
         completed = [entry for entry in entries if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
         (same if is_same else others).extend(completed)
     model = full_model(batch.provider, batch.model)
-    extras = "judges and its simulated user" if batch.scenario.get("user") else "judges"
+    is_simulated = bool(
+        (batch.scenario.get("user") or {}).get("model")
+    )  # a user in Python costs nothing that we know of
+    extras = "judges and its simulated user" if is_simulated else "judges"
     why_not = "its earlier runs have no known cost" if same or others else "no earlier run of it was completed"
     return (
         _from_costs(runs, same[:_MOST_RUNS], extras)
@@ -102,7 +105,7 @@ def _from_prompt(
     tokens = max(1, round(characters / CHARACTERS_PER_TOKEN))
     basis = (
         f"only the first request of each run, about {tokens:,} tokens of {CHARACTERS_PER_TOKEN} characters, because "
-        f"{why_not}; answers, further turns and {extras} come on top"
+        f"{why_not}; answers, further turns{',' if ' and ' in extras else ' and'} {extras} come on top"
     )
     return CostEstimate(prices.tiers[0].input * tokens / 1_000_000 * runs, True, basis)
 

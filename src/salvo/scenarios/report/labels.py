@@ -162,8 +162,8 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
 
 
 def _user_bounds(runs: int, bounds: Interval) -> str:
-    without = f"{pluralize(runs, 'run')} without a usable user"
-    return f"{bounds_text(bounds)}: the pass rate if the {without} had all failed, or all passed"
+    without = "the run without a usable user" if runs == 1 else f"all {runs:,} runs without a usable user"
+    return f"{bounds_text(bounds)}: the pass rate if {without} had failed, or passed"
 
 
 def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval], min_pass_rate: float) -> str:

@@ -15,6 +15,9 @@ from salvo.scenarios.spec.schema import Scenario
 if TYPE_CHECKING:
     from salvo.scenarios.run.conversation.users import User
 
+_SECONDS_PER_MESSAGE = 60.0
+"""The limit of a class whose scenario names none."""
+
 
 def user_factory(scenario: Scenario, load: LoadObject) -> Callable[[RunEnvironment], User] | None:
     """Return what makes the user of each run; None if the scenario is no conversation.
@@ -37,7 +40,8 @@ def user_factory(scenario: Scenario, load: LoadObject) -> Callable[[RunEnvironme
     if not (inspect.isclass(user_class) and callable(getattr(user_class, "next_message", None))):
         raise InputError(f"{name} is not a class with a method next_message(transcript)")
     make = partial(user_class, **scenario.user.options)
-    return lambda _: PythonUser(make, name)
+    seconds = scenario.user.timeout or _SECONDS_PER_MESSAGE
+    return lambda _: PythonUser(make, name, seconds)
 
 
 def replayed_user_factory(scenario: Scenario, messages: Sequence[str]) -> Callable[[RunEnvironment], User] | None:

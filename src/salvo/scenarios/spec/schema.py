@@ -268,12 +268,17 @@ class UserSettings(FileModel):
         None, min_length=1, description="Instead of a model: a class with next_message(transcript), as module:Class."
     )
     options: dict[str, Any] = Field({}, description="Arguments for the class.")
+    timeout: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Seconds that the class has for one message. Default: 60."
+    )
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if (self.model is None) == (self.python is None):
             raise ValueError("needs a model or a python class, and not both")
-        needed, names = ("python class", ("options",)) if self.python is None else ("model", _NEEDS_USER_MODEL)
+        needed, names = (
+            ("python class", ("options", "timeout")) if self.python is None else ("model", _NEEDS_USER_MODEL)
+        )
         for name in names:
             if getattr(self, name):
                 raise ValueError(f"has {name}, which only a user with a {needed} has")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.runtime.user_code import abandonable
 from salvo.errors import SimulatorError
 from salvo.scenarios.result import TranscriptMessage
+from salvo.scenarios.run.attempt import describe_exception
 
 Transcript: TypeAlias = Sequence[TranscriptMessage]
 """What was said so far, the oldest message first."""
@@ -43,29 +46,62 @@ class ScriptedUser:
 
 
 class PythonUser:
-    """An object of a user's class. A sync `next_message` runs in a thread, so that it does not block other runs."""
+    """An object of a user's class. A sync `next_message` runs in a thread, so that it does not block other runs.
+
+    It has so many seconds for each message. What goes on after them is abandoned.
+    """
 
     tries = 1
 
-    def __init__(self, make: Callable[[], Any], name: str) -> None:
+    def __init__(self, make: Callable[[], Any], name: str, seconds: float) -> None:
         self._make = make
         self._name = name
+        self._seconds = seconds
         self._user: Any = None
 
     async def next_message(self, transcript: Transcript) -> str | None:
+        limit = asyncio.timeout(self._seconds)
         try:
-            if self._user is None:
-                self._user = self._make()
-            function = self._user.next_message
-            if inspect.iscoroutinefunction(function):
-                message = await abandonable(function(list(transcript)))
-            else:
-                message = await in_thread(function, list(transcript))
-                message = await abandonable(message) if inspect.isawaitable(message) else message
-        except (Exception, SystemExit) as error:
-            raise SimulatorError(f"The user {self._name} failed: {type(error).__name__}: {error}") from error
+            with responsible_for_blocking(_BlockingLimit(self._seconds)):
+                async with limit:
+                    message = await self._call(list(transcript))
+        except BlockingInterrupted:
+            raise self._too_slow() from None
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if limit.expired():
+                raise self._too_slow() from None
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the run is cancelled from outside
+            raise SimulatorError(f"The user {self._name} failed: {describe_exception(error)}") from error
         if message is not None and not isinstance(message, str):
             raise SimulatorError(f"The user {self._name} returned {type(message).__name__}, not text or None.")
         if message is not None and not message.strip():
             raise SimulatorError(f"The user {self._name} returned an empty message. None ends the conversation.")
         return message
+
+    async def _call(self, transcript: list[TranscriptMessage]) -> Any:
+        if self._user is None:
+            self._user = await in_thread(self._make)
+        function = self._user.next_message
+        if inspect.iscoroutinefunction(function):
+            return await abandonable(function(transcript))
+        message = await in_thread(function, transcript)
+        return await abandonable(message) if inspect.isawaitable(message) else message
+
+    def _too_slow(self) -> SimulatorError:
+        return SimulatorError(f"The user {self._name} took longer than {self._seconds:g} s for one message.")
+
+
+class _BlockingLimit:
+    """Answers for a user that blocks the event loop, whose timers stand still meanwhile, so that the agent does not."""
+
+    def __init__(self, seconds: float) -> None:
+        self._remaining = seconds
+
+    def blocking(self, seconds: float, _where: str) -> bool:
+        self._remaining -= seconds
+        return self._remaining < 0
+
+    def unblocked(self) -> None:
+        """Do nothing: the loop's own timer goes on."""
