@@ -19,6 +19,8 @@ from tests.support.provider import Fault, LoopbackProvider, Say
 from tests.support.wires import OPENAI_KEY, environment
 
 pytest_plugins = ["pytester"]
+for _module in ("salvo.pytest_plugin", "salvo.pytest_scenarios"):
+    import_module(_module)  # here, so that their coverage is measured: pytest imports plugins past all other finders
 
 # What a run in this process is the first to load is forgotten after it, and some of it can be loaded only once.
 for needed in (

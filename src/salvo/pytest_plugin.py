@@ -1,7 +1,8 @@
 """`pytest --salvo`: scenarios as test items, and a fixture for a scenario in Python.
 
 pytest imports this module in every run of everyone who has Salvo installed. So nothing of Salvo is imported until a
-scenario is needed; the rest is in `salvo.pytest_scenarios`.
+scenario is needed; the rest is in `salvo.pytest_scenarios`. PYTEST_DONT_REWRITE: it has no assertions, and pytest need
+not search it for any.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The scenarios of one pytest run: collecting them, running them, and what they report."""
+"""The scenarios of one pytest run: collecting them, running them, and what they report.
+
+PYTEST_DONT_REWRITE: it has no assertions.
+"""
 
 from __future__ import annotations
 

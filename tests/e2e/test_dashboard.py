@@ -258,7 +258,7 @@ def test_keyboard_navigation(board: Board, visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("link", name=re.compile(r"step \d")).first.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("ol > li:focus")).to_contain_text("FAILED")
+    expect(page.locator("ol [id^=step-]:focus")).to_contain_text("FAILED")
     page.get_by_text("Raw JSON").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text('"run_id"')).to_be_visible()

@@ -54,6 +54,8 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "GET /api/batches/{batch_id}/export": "exportBatch",
             "GET /api/batches/{batch_id}/grid": "getGrid",
             "GET /api/batches/{batch_id}/runs": "listRuns",
+            "GET /api/batches/{batch_id}/choices": "listToolChoices",
+            "GET /api/batches/{batch_id}/scores": "listScores",
             "GET /api/runs/{run_id}": "getRun",
             "GET /api/runs/{run_id}/raw": "downloadRun",
             "GET /api/runs/{run_a}/beside/{run_b}": "getRunsBeside",

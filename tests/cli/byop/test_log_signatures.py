@@ -233,7 +233,21 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_and_signed_from_t
 ) -> None:
     finish_evaluation(store, NAMES[0])
     with closing(sqlite3.connect(folder / "byop_runs.db")) as database:
-        database.executescript("DROP TABLE byop_audit_signatures; UPDATE byop_version SET version_num = '0001'")
+        database.executescript(
+            """
+            DROP TABLE byop_audit_signatures;
+            DROP INDEX byop_evaluations_running;
+            DROP INDEX byop_evaluations_by_token;
+            ALTER TABLE byop_evaluations DROP COLUMN lease_until;
+            ALTER TABLE byop_evaluations DROP COLUMN began_at;
+            ALTER TABLE byop_evaluations DROP COLUMN turn;
+            ALTER TABLE byop_evaluations DROP COLUMN client;
+            ALTER TABLE byop_evaluations DROP COLUMN requirement;
+            ALTER TABLE byop_evaluations DROP COLUMN client_token;
+            CREATE INDEX byop_evaluations_by_state ON byop_evaluations (state);
+            UPDATE byop_version SET version_num = '0001';
+            """
+        )
     public = run("keys", "new").stdout.strip()
     assert "is not signed, so somebody" in run("verify").stdout
     assert run("show", "latest", "-o", "a.md").exit_code == 0

@@ -46,7 +46,7 @@ function Score({ score }: { score: BatchScore }) {
     <div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <VerdictBadge verdict={score.verdict} />
-        <span>
+        <span className="min-w-0 [overflow-wrap:anywhere]">
           with{" "}
           <code>
             <VisibleText>{score.source}</VisibleText>
