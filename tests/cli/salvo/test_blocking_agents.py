@@ -177,6 +177,25 @@ def test_the_command_ends_if_the_loop_stays_blocked_after_the_timeout(project: U
     assert [outcome for outcome, _ in outcomes_of(resumed)["immortal"]].count("passed") == 5
 
 
+def test_a_worker_process_that_stays_blocked_is_replaced_and_other_runs_go_on(project: UserProject) -> None:
+    write(project, "patient", "await asyncio.sleep(0.5)", timeout=20, runs=2)
+    write(project, "immortal", CATCHES_ALL, timeout=0.5, runs=3)
+    agent = project.folder / "immortal.py"
+    soon = "from salvo.engine.runtime import event_loop\nevent_loop.LOST_SECONDS = 0.2\n"
+    agent.write_text(agent.read_text() + soon)  # the agent's code is imported by the workers alone
+    ran = project.salvo("run", "--processes", "1", "--json")
+    assert ran.exit_code == 1, ran.output
+    assert outcomes_of(ran) == {"patient": [("passed", None)] * 2, "immortal": [("failed", "timeout")] * 3}
+    batches = {batch["scenario_id"]: batch["results"] for batch in json.loads(ran.stdout)["batches"]}
+    for result in batches["immortal"]:
+        assert re.match(
+            r"It took longer than 0\.5 s\. It blocked the event loop for \d s at immortal\.py, line \d+:",
+            result["error"],
+        )
+    reason = r"A worker ended: a run blocked its event loop for \d s at immortal\.py, line \d+, and could not be interrupted\."
+    assert len(re.findall(reason, ran.stderr)) == 3
+
+
 def test_a_replay_ends_if_the_loop_stays_blocked(project: UserProject) -> None:
     call = "await self.context.toolbox.call('search_flights', {'origin': 'A', 'destination': 'B'})\n"
     write(project, "changed", call, timeout=1)

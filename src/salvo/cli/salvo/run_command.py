@@ -389,7 +389,7 @@ def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[st
 def lost_worker_notice(reason: str, run_ids: Sequence[str]) -> str:
     """Say which runs were under way when a worker ended: their calls may be paid for twice."""
     if not run_ids:
-        return f"A worker ended: {reason}. It was making no run."
+        return f"A worker ended: {reason}. No run has to be made again."
     runs = pluralize(len(run_ids), "run")
     return (
         f"A worker ended: {reason}. It was making {runs}, which are made again if they are not stored; "

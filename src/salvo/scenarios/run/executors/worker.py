@@ -87,7 +87,7 @@ class Worker:
             case "end":
                 self._ended.set()
 
-    def end_lost_runs(self, blocker: Responsible, _seconds: float, _where: str) -> int:
+    def end_lost_runs(self, blocker: Responsible, seconds: float, where: str) -> int:
         """Report the run that blocks the event loop for good as timed out. Called in the thread that watches."""
         session = self._session
         environment = None if session is None else dict(session.live).get(blocker)  # type: ignore[call-overload]
@@ -96,6 +96,7 @@ class Worker:
             result = abandoned_run(environment, session.redactor_for(prepared))
             finished = FinishedRun(result, None, [])
             self._send(run_message(prepared.batch.batch_id, environment.number, finished))
+            self._send(Message("lost", {"seconds": seconds, "where": where}))
         return LOST
 
     async def _make(self, batch_id: str, number: int) -> None:

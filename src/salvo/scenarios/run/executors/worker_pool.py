@@ -64,6 +64,8 @@ class _WorkerState:
     """How many calls are under way, and for how long the oldest has been."""
     rates: list[RateState] = field(default_factory=list)
     """The models whose calls it limits."""
+    blocked_by: str = ""
+    """What it ended by, if a run blocked it for good: that run was reported, and the others did nothing."""
 
 
 class WorkerExecutor:
@@ -170,7 +172,10 @@ class WorkerExecutor:
     async def _read(self, worker: _WorkerState) -> None:
         while messages := await worker.link.receive():
             for message in messages:
-                await self._handle(worker, message)
+                if message.kind == "lost":
+                    worker.blocked_by = _describe_block(**message.fields)
+                else:
+                    await self._handle(worker, message)
         await self._lose(worker)
 
     async def _handle(self, worker: _WorkerState, message: Message) -> None:
@@ -231,10 +236,11 @@ class WorkerExecutor:
         """Replace a worker that ended, and make again what is not stored of what it had."""
         self._workers.remove(worker)
         run_ids = [self._batches[batch_id].run_id(number) for batch_id, number in worker.runs]
-        reason = worker.link.describe_end()
+        reason = worker.blocked_by or worker.link.describe_end()
         await worker.link.close()
         self._driver.listener.worker_lost(reason, run_ids)
         for run, run_id in zip(list(worker.runs), run_ids, strict=True):
+            self._losses[run] += not worker.blocked_by
             self._lease_again(run, run_id, worker.runs[run], reason)
         try:
             await self._start_worker()
@@ -245,7 +251,6 @@ class WorkerExecutor:
     def _lease_again(self, run: _Run, run_id: str, future: asyncio.Future[FinishedRun], reason: str) -> None:
         if future.done():
             return
-        self._losses[run] += 1
         if (stored := self._driver.stored_run(run_id)) is not None:
             future.set_result(FinishedRun(stored, None, [], is_stored=True))
         elif self._losses[run] < MOST_LOSSES:
@@ -283,6 +288,10 @@ def _leases(runs: Iterable[_Run]) -> Iterator[Lease]:
     for batch_id, numbers in by_batch.items():
         for start in range(0, len(numbers), MOST_RUNS_IN_LEASE):
             yield Lease(batch_id, tuple(numbers[start : start + MOST_RUNS_IN_LEASE]))
+
+
+def _describe_block(seconds: float, where: str) -> str:
+    return f"a run blocked its event loop for {seconds:.0f} s at {where}, and could not be interrupted"
 
 
 def _lease_message(lease: Lease) -> Message:

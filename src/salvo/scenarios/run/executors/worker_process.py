@@ -68,6 +68,7 @@ class _Writer:
                 self._stream.write(pack([message]))
                 if self._queue.empty():
                     self._stream.flush()
+            self._stream.flush()  # the end may have been queued behind the last message before that was written
 
 
 def _read(stream: IO[bytes], worker: Worker, loop: asyncio.AbstractEventLoop) -> None:
