@@ -714,6 +714,30 @@ def test_the_fixture_cannot_be_used_inside_an_event_loop_and_says_so(project: py
     ran.stdout.fnmatch_lines(["salvo_scenario runs its own event loop*"])
 
 
+def test_conversations_and_their_cells_are_items(project: pytest.Pytester) -> None:
+    file = project.path / "scenarios" / "talk.yaml"
+    file.parent.mkdir()
+    file.write_text(
+        """
+scenario: talk
+adapter: function:agents.echo
+cases: [{id: late, order: A-1001}, {id: lost, order: A-2002}]
+matrix: {greeting: [Hello, Hi]}
+turns:
+  - user: "{{ greeting }}, it is order {{ order }}."
+    assertions: [{type: text, name: repeats it, contains_all: ["{{ order }}"]}]
+  - user: Where is it?
+    assertions: [{type: text, name: knows, contains_all: [A-1001]}]
+"""
+    )
+    with (project.path / "agents.py").open("a") as agents:
+        agents.write("\n\ndef echo(request):\n    return request.messages[0]['content']\n")
+    ran = project.runpytest_inprocess("--salvo", "scenarios", "-v")
+    ran.assert_outcomes(passed=2, failed=2)
+    ran.stdout.fnmatch_lines(["*talk.yaml::talk[[]late-Hello[]] PASSED*", "*failed  knows (text), weight 1, turn 2"])
+    project.runpytest_inprocess("--salvo", "scenarios", "-k", "late and Hi").assert_outcomes(passed=1)
+
+
 def test_a_conversation_may_be_written_in_python(project: pytest.Pytester) -> None:
     project.makepyfile(
         test_talk="""

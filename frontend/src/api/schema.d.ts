@@ -1069,6 +1069,11 @@ export interface components {
              * @default 0
              */
             cached: number;
+            /**
+             * Simulator Errors
+             * @default 0
+             */
+            simulator_errors: number;
         };
         /**
          * BatchSummary

@@ -142,3 +142,82 @@ def test_a_user_in_python_that_hangs_is_an_error_and_not_the_fault_of_the_agent(
     assert running.returncode == 3, shown
     assert "The user agents:Customer took longer than 1 s for one message." in shown
     assert json.loads(project.runs()[0].read_text())["cause"] == "simulator"
+
+
+def three_of_ten_serve(request: ProviderRequest) -> Answer:
+    """In 3 of 10 runs the user plays the agent, and in one it does not say what the agent needs."""
+    if request.protocol == "anthropic":
+        return desk(request)
+    seed = request.body["seed"]
+    turn = request.messages[1]["content"].count('{"user":')
+    if seed in (2, 5, 8):
+        return Say(says("How can I help you today?"))
+    second = "Forget it, then." if seed == 3 else "Order A-1001."
+    return Say([says("I want my money."), says(second), DONE][turn])
+
+
+def test_every_report_gives_the_bounds_of_runs_without_a_usable_user(project: UserProject) -> None:
+    project.write("simulated.yaml", SIMULATED.replace("runs: 2", "runs: 10\nseed: 1"))
+    with LoopbackProvider(three_of_ten_serve) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "simulated.yaml", "-o", "report.md", "-o", "report.html", "-o", "report.xml")
+        project.salvo("run", "simulated.yaml")
+    bounds = "60% to 90%: the pass rate if all 3 runs without a usable user had failed, or passed"
+    assert ran.exit_code == 1
+    assert "simulated  7/10 runs  pass-rate: 86%" in ran.stdout
+    assert f"bounds     {bounds}\n" in ran.stdout
+    assert f"bounds: {bounds}." in (project.folder / "report.md").read_text()
+    assert bounds in (project.folder / "report.html").read_text()
+    assert 'name="pass_rate_if_those_failed" value="0.6"' in (project.folder / "report.xml").read_text()
+    # The agent had nothing to do in those runs, so what it cost is known.
+    assert "unknown for" not in ran.stdout
+    compared = project.salvo("compare", "latest~1", "latest").stdout
+    assert "simulated  6/7 86%  6/7 86%  0 " in compared
+    assert (
+        f"3 runs could not be judged (errors, not failures). No rate above counts them. Bounds: {bounds}." in compared
+    )
+    # What the user said is a step: it, and not the agent, made the difference.
+    assert '2 of 2 failing runs get the message "Forget it, then."' in compared
+
+
+TOOLS = """
+from salvo import AdapterResponse, BaseAdapter
+
+
+class Desk(BaseAdapter):
+    async def run(self, request):
+        if "A-1001" not in request.user_message:
+            return AdapterResponse("Which order is it?")
+        found = await self.context.toolbox.call("find_order", {"id": "A-1001"})
+        return AdapterResponse(f"You get {found.result['total']} back.")
+
+
+def answer(request):
+    return "You get 25 back." if "A-1001" in request.user_message else "Which order is it?"
+"""
+
+
+@pytest.mark.parametrize(
+    "adapter, replayable, shown",
+    [
+        ("agents:Desk", "frozen-tools", "Identical: the same agent code, on the recorded tool results, did the same."),
+        ("function:agents.answer", "no", "Reconstructed from what was stored; the agent was not called."),
+    ],
+)
+def test_an_agent_without_a_provider_replays_with_its_simulated_user(
+    project: UserProject, adapter: str, replayable: str, shown: str
+) -> None:
+    tools = "tools: [{name: find_order, response: {total: 25}}]\n"
+    scenario = ON_ANTHROPIC.replace("adapter: openai\nmodel: gpt-5.4-mini", f"adapter: {adapter}\n{tools}")
+    project.write("simulated.yaml", scenario)
+    project.write("agents.py", TOOLS)
+    with LoopbackProvider(shop_and_customer) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "simulated.yaml", "--record")
+    assert ran.exit_code == 0, ran.output
+    stored = json.loads(project.runs()[0].read_text())
+    assert stored["replayable"] == replayable
+    project.environ = {}
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert shown in replayed.stdout

@@ -64,6 +64,8 @@ def read(path: Path) -> list[BatchStats]:
             raise _unusable(path, f"more runs of {item.scenario_id} passed than were completed")
         if item.errors < 0:
             raise _unusable(path, f"the number of errors of {item.scenario_id} is negative")
+        if not 0 <= item.simulator_errors <= item.errors:
+            raise _unusable(path, f"the number of simulator_errors of {item.scenario_id} is not among its errors")
     return stats
 
 

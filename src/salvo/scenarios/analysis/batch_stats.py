@@ -56,6 +56,8 @@ class BatchStats:
     fingerprints: dict[str, str]
     cached: int = 0
     """Completed runs that were answered from a cache. They are not counted in `passed` and `completed`."""
+    simulator_errors: int = 0
+    """Those of the errors whose cause is the user of the conversation."""
 
     @property
     def tally(self) -> Tally:

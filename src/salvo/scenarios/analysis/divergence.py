@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from salvo.engine.text.messages import excerpt
-from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
+from salvo.scenarios.result import AgentRunResult, Cause, ToolCall, TraceEvent
 
 LEAST = 0.25
 """How much larger the share of failing runs that leave the path at a step must be than that of passing runs."""
@@ -58,13 +58,26 @@ diverge is the easiest to understand."""
 
 
 def tool_path(result: AgentRunResult) -> ToolPath:
-    """Return the tool calls of a run, or the events of its trace if it lists no calls, and its end."""
-    calls = [_call(call) for call in result.tool_calls] or [
+    """Return the tool calls of a run, or the events of its trace if it lists no calls, and its end.
+
+    Those of a conversation are in its turns, between what the user said and what the agent answered.
+    """
+    if not result.turns:
+        return ToolPath(result.run_id, result.passed, (*_actions(result.tool_calls, result.trace), _end(result)))
+    steps: list[Step] = []
+    for turn in result.turns:
+        said = Step("get the message", detail=excerpt(turn.user, _LENGTH))
+        answered = Step("answer", detail=excerpt(turn.output, _LENGTH))
+        steps += [said, *_actions(turn.tool_calls, turn.trace), answered]
+    return ToolPath(result.run_id, result.passed, (*steps[:-1], _end(result)))
+
+
+def _actions(calls: Sequence[ToolCall], trace: Sequence[TraceEvent]) -> list[Step]:
+    return [_call(call) for call in calls] or [
         Step(f"{event.type} {event.data.get('name', '')}".strip(), detail=excerpt(event.data, _LENGTH))
-        for event in result.trace
+        for event in trace
         if event.type != "model"
     ]
-    return ToolPath(result.run_id, result.passed, (*calls, _end(result)))
 
 
 def find_divergence(paths: Iterable[ToolPath]) -> Divergence | None:

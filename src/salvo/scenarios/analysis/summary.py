@@ -253,7 +253,7 @@ def summarise(
         user_cost=_cost(stored, completed, "user_cost"),
         turns=_turn_counts([entry.turns for entry in completed if entry.turns]),
         simulator_errors=simulator_errors,
-        pass_rate_bounds=_bounds(passed, len(completed), simulator_errors),
+        pass_rate_bounds=bounds_with(simulator_errors, passed, len(completed)),
         latency=_latency([entry.latency for entry in completed]),
         failures=failures,
         stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
@@ -352,7 +352,7 @@ def _turn_counts(turns: list[int]) -> TurnCounts | None:
     return TurnCounts(sum(turns) / len(turns), min(turns), max(turns)) if turns else None
 
 
-def _bounds(passed: int, completed: int, missing: int) -> Interval | None:
+def bounds_with(missing: int, passed: int, completed: int) -> Interval | None:
     """Return the pass rate with so many more runs: if all of them had failed, and if all had passed."""
     runs = completed + missing
     return Interval(passed / runs, (passed + missing) / runs) if missing else None

@@ -35,6 +35,7 @@ from salvo.scenarios.analysis.compare import (
     ScenarioComparison,
 )
 from salvo.scenarios.analysis.divergence import Divergence
+from salvo.scenarios.analysis.summary import bounds_with
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.headline import headline
 
@@ -239,7 +240,7 @@ def scenario_labels(scenario: ScenarioComparison, level: float) -> ScenarioLabel
 def _rate(side: BatchStats, other: BatchStats) -> str:
     if side.rate is None:
         return "no run"
-    return percent(side.rate, *(() if other.rate is None else (other.rate,)))
+    return percent(side.rate, *(() if other.rate in (None, side.rate) else (other.rate,)))
 
 
 def _counts(side: BatchStats, rate: str) -> str:
@@ -257,8 +258,11 @@ def _not_counted(comparison: Comparison) -> Iterator[str]:
                 counts.append(f"{pluralize(side.cached, 'run')} answered from a cache")
             if side.unmade:
                 counts.append(f"{pluralize(side.unmade, 'run')} without a result")
+            bounds = bounds_with(side.simulator_errors, side.passed, side.completed)
+            more = "" if bounds is None else f" Bounds: {labels.user_bounds(side.simulator_errors, bounds)}."
             if counts:
-                yield f"{printable(scenario.scenario_id)}, {name}: {' and '.join(counts)}. No rate above counts them."
+                text = f"{' and '.join(counts)}. No rate above counts them.{more}"
+                yield f"{printable(scenario.scenario_id)}, {name}: {text}"
 
 
 def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:

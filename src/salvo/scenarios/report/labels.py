@@ -137,7 +137,7 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
     if summary.completed:
         yield NamedValue("pass rate", _pass_rate(summary))
     if summary.pass_rate_bounds is not None:
-        yield NamedValue("bounds", _user_bounds(summary.simulator_errors, summary.pass_rate_bounds))
+        yield NamedValue("bounds", user_bounds(summary.simulator_errors, summary.pass_rate_bounds))
     if summary.evidence and summary.evidence.method == CORRECTED and summary.verdict in _SETTLED:
         yield NamedValue("saving", _saving(summary, summary.evidence))
     if summary.pass_hat:
@@ -161,7 +161,7 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         )
 
 
-def _user_bounds(runs: int, bounds: Interval) -> str:
+def user_bounds(runs: int, bounds: Interval) -> str:
     without = "the run without a usable user" if runs == 1 else f"all {runs:,} runs without a usable user"
     return f"{bounds_text(bounds)}: the pass rate if {without} had failed, or passed"
 

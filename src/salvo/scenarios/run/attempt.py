@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from salvo import __version__
+from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
 from salvo.engine.runtime.event_loop import BLOCKED_SECONDS, BlockingInterrupted, responsible_for_blocking
@@ -393,6 +394,9 @@ def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnviro
     """Return what we measured. Tokens and cost of calls that bypass us are what the adapter reports."""
     journal = environment.journal
     measured = journal.model_calls > 0
+    conversation = environment.conversation
+    if conversation is not None and not conversation.turns:  # its user failed before the agent had anything to do
+        reported = RunMetrics(tokens=Usage(), cost=0.0)
     return RunMetrics(
         latency=_latency(environment),
         tokens=journal.usage if measured else reported.tokens,
