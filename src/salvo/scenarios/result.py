@@ -277,6 +277,8 @@ class ConversationTurn(BaseModel):
     user: str
     agent: str | None = None
     """The agent's answer as text; None if it gave none."""
+    agent_is_final_text: bool = Field(False, exclude_if=lambda value: not value)
+    """In a stored file: the answer is large, and stored as `final_text` of the run."""
     first_call: int = 0
     """The index of the turn's first call among the run's tool calls."""
     call_count: int = 0
@@ -370,6 +372,9 @@ class AgentRunResult(BaseModel):
             for event in self.trace:
                 if event.data.get("text") == SAME_AS_FINAL_TEXT:
                     event.data["text"] = self.final_text
+            for turn in self.turns:
+                if turn.agent_is_final_text:
+                    turn.agent, turn.agent_is_final_text = self.final_text, False
 
     @property
     def output_text(self) -> str:

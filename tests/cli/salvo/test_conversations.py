@@ -468,3 +468,22 @@ def test_a_turn_that_a_user_never_reached_cannot_be_judged(project: UserProject)
     ran = project.salvo("run", "talk.yaml")
     assert ran.exit_code == 3
     assert "The conversation ended after 2 turns, so turn 3 cannot be judged." in ran.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--record"]], ids=["stored", "recorded"])
+def test_a_large_last_answer_is_stored_once(project: UserProject, options: list[str]) -> None:
+    turns = TWO_TURNS.split("\n")[1]
+    length = "assertions: [{type: jmespath, path: 'length(turns[1].agent)', operator: gt, value: 10000}]"
+    project.write("talk.yaml", f"scenario: talk\nadapter: openai\nmodel: gpt-5.4-mini\n{turns}\n{length}\n")
+    large = "25 " + "back and forth " * 1000
+    with LoopbackProvider(lambda request: Say(large if "A-1001" in request.last_user else "Which order?")) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "talk.yaml", *options).exit_code == 0
+    assert project.everything_stored().count(large) == 1
+    project.environ = {}
+    [run] = project.runs()
+    assert large.strip()[:60] in project.salvo("report", run.stem).stdout.partition("Assertions")[0]
+    if options:
+        assert "Identical" in project.salvo("replay", run.stem).stdout
+    scored = project.salvo("score", "latest", "talk.yaml")
+    assert scored.exit_code == 0, scored.output

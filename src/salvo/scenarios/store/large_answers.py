@@ -1,7 +1,7 @@
 """Store a large answer once.
 
-`final_output`, `final_text` and the trace of a run may all hold the same text, its recording has the run again, and the
-recorded reply of the model has it, too.
+`final_output`, `final_text`, the trace of a run and the last turn of a conversation may all hold the same text, its
+recording has the run again, and the recorded reply of the model has it, too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
-from salvo.scenarios.result import SAME_AS_FINAL_TEXT, AgentRunResult, TraceEvent
+from salvo.scenarios.result import SAME_AS_FINAL_TEXT, AgentRunResult, ConversationTurn, TraceEvent
 
 _LARGE = 10_000
 """Characters from which a text is stored only once. Shorter ones are repeated, for whoever reads the file."""
@@ -29,7 +29,11 @@ def without_repeated_answer(result: AgentRunResult) -> AgentRunResult:
         return result
     text = result.final_text or ""
     return result.model_copy(
-        update={"final_output": None, "trace": [_referring(event, text) for event in result.trace]}
+        update={
+            "final_output": None,
+            "trace": [_referring(event, text) for event in result.trace],
+            "turns": [_turn_referring(turn, text) for turn in result.turns],
+        }
     )
 
 
@@ -75,3 +79,9 @@ def _referring(event: TraceEvent, text: str) -> TraceEvent:
     if event.data.get("text") != text:
         return event
     return replace(event, data={**event.data, "text": SAME_AS_FINAL_TEXT})
+
+
+def _turn_referring(turn: ConversationTurn, text: str) -> ConversationTurn:
+    if turn.agent != text:
+        return turn
+    return turn.model_copy(update={"agent": None, "agent_is_final_text": True})
