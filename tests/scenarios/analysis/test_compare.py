@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,14 @@ def test_a_side_without_completed_runs_cannot_be_compared_and_is_no_failure(stor
         "refund could not be compared: B has no completed run. B has more errors on refund: "
     )
     assert "3 runs could not be judged (errors, not failures)" in shown.stdout
+    assert "B has fewer errors on refund: " in salvo_compare("01bb", "01aa").stdout
+
+
+def test_the_same_cost_of_other_numbers_of_runs_has_not_changed(store: RunStore) -> None:
+    fill(store, "01aa", 40, 40, cost=0.000012)
+    fill(store, "01bb", 21, 21, cost=0.000012)
+    shown = salvo_compare("01aa", "01bb").stdout
+    assert re.search(r"\$0\.000012  \$0\.000012  0% ", shown), shown
 
 
 def test_the_newest_batch_of_a_model_is_taken_and_what_only_one_side_has_is_said(store: RunStore) -> None:

@@ -233,6 +233,23 @@ identical  14 of 15 runs have the same calls and output as another
 """)
 
 
+def test_nothing_is_called_saved_if_all_of_max_runs_were_made(greeted: UserProject) -> None:
+    code, shown = run(greeted, Say("hi"), "--until-sure", "--max-runs", "17")
+    assert code == 0
+    assert "passed: 17 of 17 completed runs passed" in shown
+    assert "saved" not in shown
+
+
+def test_the_pass_rate_names_the_correction_that_pass_k_has_also_where_nothing_was_settled(
+    greeted: UserProject,
+) -> None:
+    code, shown = run(greeted, failing(5, 10, 15, 20), "--until-sure", "--max-runs", "20", "-j", "1")
+    assert code == 4
+    match = re.search(r"pass rate  80% observed; corrected for a look after each round ([\d.]+%), 95% interval", shown)
+    assert match, shown
+    assert f"pass^k     1: {match[1]} (" in shown
+
+
 def test_until_sure_fails_a_bad_agent_early(greeted: UserProject) -> None:
     code, shown = run(greeted, Say("no"), "--until-sure", "--max-runs", "200", "-j", "2")
     assert code == 1

@@ -31,8 +31,8 @@ class GateEvidence:
     """How many more runs without a failure would settle the verdict; null if it is settled, or if too many would be
     needed."""
     fixed_runs: int | None = None
-    """For runs that stopped when the verdict was settled: how many runs a plan with a fixed number would have needed
-    for such a pass rate; null if the verdict is not settled, or if thousands would not have been enough."""
+    """For runs that stopped early because the verdict was settled: how many runs a plan with a fixed number would have
+    needed for such a pass rate; null if they did not, or if thousands would not have been enough."""
     one_sided: bool = False
     """Whether the confidence is that of each bound of the interval."""
     corrected_rate: float | None = None
@@ -91,7 +91,7 @@ def gate_evidence(batch: Batch, tally: Tally, looks: Sequence[int] = ()) -> Gate
     if low >= plan.min_pass_rate or high < plan.min_pass_rate:
         verdict = "pass" if low >= plan.min_pass_rate else "fail"
     fixed = None
-    if verdict != "inconclusive":
+    if verdict != "inconclusive" and batch.runs < plan.max_runs:
         fixed = fixed_runs_needed(plan.min_pass_rate, estimate.rate, confidence, POWER, one_sided=one_sided)
     return GateEvidence(verdict, confidence, CORRECTED, estimate.interval, None, fixed, one_sided, estimate.rate)
 

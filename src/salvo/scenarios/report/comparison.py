@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isclose
 from typing import Any
 
 from salvo.engine.jsonio.type_adapters import copy_fields
@@ -297,7 +298,8 @@ def _costs(scenario: ScenarioComparison) -> tuple[str, ...]:
 def _change(before: float | None, after: float | None) -> str:
     if before is None or after is None or not before:
         return ""
-    return f"{points(after / before - 1)}%"
+    # Averages of the same amounts may differ in their last bits.
+    return f"{points(0.0 if isclose(before, after) else after / before - 1)}%"
 
 
 def _divergence(scenario_id: str, divergence: Divergence) -> list[str]:

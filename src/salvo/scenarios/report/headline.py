@@ -78,7 +78,7 @@ def _errors(comparison: Comparison) -> Iterator[str]:
         if p is not None and p <= comparison.level:
             a, b = scenario.a, scenario.b
             rates = f"{b.errors} of {b.errors + b.completed} runs against {a.errors} of {a.errors + a.completed}"
-            often = "more" if b.errors * (a.errors + a.completed) > a.errors * (b.errors + b.completed) else "less"
+            often = "more" if b.errors * (a.errors + a.completed) > a.errors * (b.errors + b.completed) else "fewer"
             yield f"B has {often} errors on {name}: {rates} ({format_p(p, comparison.level)})"
         if scenario.errors_could_decide:
             yield f"errors could decide on {name}: {_AT_WORST}"

@@ -138,8 +138,8 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         yield NamedValue("pass rate", _pass_rate(summary))
     if summary.pass_rate_bounds is not None:
         yield NamedValue("bounds", user_bounds(summary.simulator_errors, summary.pass_rate_bounds))
-    if summary.evidence and summary.evidence.method == CORRECTED and summary.verdict in _SETTLED:
-        yield NamedValue("saving", _saving(summary, summary.evidence))
+    if summary.verdict in _SETTLED and (saving := _saving(summary)):
+        yield NamedValue("saving", saving)
     if summary.pass_hat:
         chances = _chances(summary.pass_hat, summary.pass_hat_intervals, summary.min_pass_rate)
         yield NamedValue("pass^k", f"{chances}  (the chance that k runs all pass)")
@@ -184,10 +184,12 @@ def _pass_rate(summary: BatchSummary) -> str:
     text = rate(summary)
     if evidence is None:
         text += ", 95% interval"
-    elif evidence.corrected_rate is not None and summary.verdict in _SETTLED:
-        # What is shown after early stopping is corrected for it; the observed rate is not.
+    elif evidence.corrected_rate is not None:
+        # What is shown after early stopping is corrected for it, pass^k too; the observed rate is not.
         corrected = percent(evidence.corrected_rate, summary.min_pass_rate)
-        text += f" observed, biased by stopping early; corrected {corrected}, {_confidence(evidence)} interval"
+        settled = summary.verdict in _SETTLED
+        why = ", biased by stopping early; corrected" if settled else "; corrected for a look after each round"
+        text += f" observed{why} {corrected}, {_confidence(evidence)} interval"
     else:
         text += f", {_confidence(evidence)} {evidence.method}"
     text += f" {bounds_text(bounds, summary.min_pass_rate)}"
@@ -232,14 +234,16 @@ def _confidence(evidence: GateEvidence) -> str:
     return f"{exact_percent(evidence.confidence)}{' one-sided' if evidence.one_sided else ''}"
 
 
-def _saving(summary: BatchSummary, evidence: GateEvidence) -> str:
-    settled = f"settled after {pluralize(summary.completed, 'run')}"
-    if evidence.fixed_runs is None or evidence.corrected_rate is None:
-        return f"{settled}; a fixed number up to 5,000 would not settle such a pass rate 9 times in 10"
+def _saving(summary: BatchSummary) -> str:
+    """Return what stopping early saved; empty if the runs did not, or if it is not known."""
+    evidence = summary.evidence
+    if evidence is None or evidence.fixed_runs is None or evidence.corrected_rate is None:
+        return ""
     saved = evidence.fixed_runs - summary.completed
     such = percent(evidence.corrected_rate, summary.min_pass_rate)
     planned = f"a fixed number of {evidence.fixed_runs} would settle a pass rate of {such} 9 times in 10"
-    return f"{settled}; {planned}: " + (f"{pluralize(saved, 'run')} saved" if saved > 0 else "no saving")
+    saving = f"{pluralize(saved, 'run')} saved" if saved > 0 else "no saving"
+    return f"settled after {pluralize(summary.completed, 'run')}; {planned}: {saving}"
 
 
 def rate(summary: BatchCounts) -> str:
