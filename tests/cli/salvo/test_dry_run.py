@@ -97,8 +97,17 @@ def test_a_resumed_batch_counts_only_what_is_missing_and_until_sure_its_most_run
         greeted.runs()[-1].unlink()
         assert "greet: 1 run of openai/gpt-5.4-mini" in greeted.salvo("run", "--dry-run", "--resume", "latest").stdout
         options = ("--until-sure", "--max-runs", "50", "--min-pass-rate", "0.9")
-        assert "greet: up to 50 runs of openai/gpt-5.4-mini" in greeted.salvo("run", "--dry-run", *options).stdout
+        planned = greeted.salvo("run", "--dry-run", *options).stdout
+        assert "greet: up to 50 runs of openai/gpt-5.4-mini" in planned
+        assert "This is for all runs up to --max-runs; it costs less if fewer settle the verdict." in planned
         assert len(provider.requests) == 3
+
+
+def test_replies_of_the_cache_are_no_part_of_the_estimate(greeted: UserProject) -> None:
+    with LoopbackProvider(lambda _: GREETING) as provider:
+        greeted.reach(provider)
+        shown = [greeted.salvo("run", "--dry-run", *options).stdout for options in ((), ("--cache",))]
+    assert ["Replies that the cache has would cost nothing (--cache)" in text for text in shown] == [False, True]
 
 
 def test_an_unknown_judge_is_said_and_makes_it_a_lower_bound(greeted: UserProject) -> None:

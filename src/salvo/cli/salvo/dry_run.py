@@ -27,7 +27,9 @@ _MOST_LOOKED_AT = 1000
 """Stored batches among which they are looked for."""
 
 
-def show(workspace: Workspace, work: Sequence[ScenarioRuns], max_cost: float | None, *, as_json: bool) -> None:
+def show(
+    workspace: Workspace, work: Sequence[ScenarioRuns], max_cost: float | None, *, use_cache: bool, as_json: bool
+) -> None:
     """Print the plan. Nothing is stored, and nothing is called."""
     planned = [(item, item.prepared) for item in work if item.prepared is not None]
     earlier = _earlier_batches(workspace.store(), {item.batch.scenario_id for item, _ in planned})
@@ -42,6 +44,10 @@ def show(workspace: Workspace, work: Sequence[ScenarioRuns], max_cost: float | N
     for item, estimate in estimates:
         lines += [_scenario_line(item), f"  {printable(str(estimate))}"]
     lines += ["", *destinations, _total_line([estimate for _, estimate in estimates])]
+    if any(item.batch.max_runs is not None for item, _ in planned):
+        lines.append("This is for all runs up to --max-runs; it costs less if fewer settle the verdict.")
+    if use_cache:
+        lines.append("Replies that the cache has would cost nothing (--cache); the estimate does not know which.")
     if max_cost is not None:
         lines.append(f"No more runs would be started once {money(max_cost)} is spent (--max-cost).")
     echo("\n".join([*lines, "Nothing was run, and nothing was stored."]))

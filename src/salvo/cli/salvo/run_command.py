@@ -169,7 +169,7 @@ def run(
     if dry_run:
         from salvo.cli.salvo import dry_run as plan_display  # reads stored batches, which most runs do not
 
-        plan_display.show(workspace, work, max_cost, as_json=as_json)
+        plan_display.show(workspace, work, max_cost, use_cache=settings.cache, as_json=as_json)
         raise SystemExit(ExitCode.OK)
 
     limits = RunLimits(
