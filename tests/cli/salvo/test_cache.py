@@ -62,6 +62,19 @@ def test_the_same_command_again_repeats_its_runs_one_by_one_and_marks_them(greet
     assert sum(line["from_cache"] for line in lines) == 3
 
 
+def test_a_batch_of_cached_runs_alone_is_no_baseline_and_is_compared_with_nothing(greeted: UserProject) -> None:
+    with LoopbackProvider(Counting()) as provider:
+        greeted.reach(provider)
+        for _ in range(3):
+            greeted.salvo("run", "-n", "2", "--cache")
+    only = "no completed run but those answered from a cache"
+    compared = greeted.salvo("compare", "latest~2", "latest")
+    assert (compared.exit_code, f"greet could not be compared: B has {only}." in compared.stdout) == (3, True)
+    assert f"greet could not be compared: A and B have {only}." in greeted.salvo("compare", "latest~1", "latest").stdout
+    blessed = greeted.salvo("baseline", "bless", "latest")
+    assert (blessed.exit_code, f"has {only}, so it cannot be a baseline." in blessed.stderr) == (2, True)
+
+
 def test_without_the_option_nothing_is_kept_and_nothing_is_repeated(greeted: UserProject) -> None:
     with LoopbackProvider(Counting()) as provider:
         greeted.reach(provider)

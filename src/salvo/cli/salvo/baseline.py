@@ -44,8 +44,9 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool, store_ad
     stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]
     for item in stats:
         if not item.completed:
+            lack = "no completed run but those answered from a cache" if item.cached else "no completed run"
             raise UsageError(
-                f"The batch {item.batch_id} ({item.scenario_id}) has no completed run, so it cannot be a baseline.",
+                f"The batch {item.batch_id} ({item.scenario_id}) has {lack}, so it cannot be a baseline.",
                 hint=f"Look at it: salvo report {item.batch_id}",
             )
     path = output or project.store / NAME

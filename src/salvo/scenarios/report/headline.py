@@ -53,10 +53,20 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         if scenario.a.completed and scenario.b.completed:
             yield f"{printable(scenario.scenario_id)} could not be compared: no two completed runs have the same seed"
             continue
-        sides = [name for name, side in (("A", scenario.a), ("B", scenario.b)) if not side.completed]
-        have = "has" if len(sides) == 1 else "have"
-        yield f"{printable(scenario.scenario_id)} could not be compared: {' and '.join(sides)} {have} no completed run"
+        yield f"{printable(scenario.scenario_id)} could not be compared: {_without_evidence(scenario)}"
     yield from _errors(comparison)
+
+
+def _without_evidence(scenario: ScenarioComparison) -> str:
+    """Return which sides have nothing to compare, and why."""
+    sides: dict[str, list[str]] = {}
+    for name, side in (("A", scenario.a), ("B", scenario.b)):
+        if not side.completed:
+            lack = "no completed run but those answered from a cache" if side.cached else "no completed run"
+            sides.setdefault(lack, []).append(name)
+    return ", and ".join(
+        f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} {lack}" for lack, names in sides.items()
+    )
 
 
 def _changed(scenarios: Sequence[ScenarioComparison], finding: ComparisonFinding, level: float) -> str:
