@@ -46,11 +46,32 @@ class _RunsAtOnceType(click.ParamType[RunsAtOnce]):
             return value
         if value == "auto":
             return RunsAtOnce(10, is_adaptive=True)
+        if not _is_integer(value):
+            self.fail(f"{value!r} is neither a number nor auto.", param, ctx)
         return RunsAtOnce(click.IntRange(min=1).convert(value, param, ctx))
+
+
+class _NumberAtOnce(click.IntRange):
+    """For commands that do not adapt to what providers accept."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "auto":
+            self.fail("auto is for `salvo run` only; a number is needed here.", param, ctx)
+        number: int = super().convert(value, param, ctx)
+        return number
+
+
+def _is_integer(value: Any) -> bool:
+    try:
+        int(value)
+    except ValueError:
+        return False
+    return True
 
 
 FILE_PATH = _FilePath()
 RUNS_AT_ONCE = _RunsAtOnceType()
+NUMBER_AT_ONCE = _NumberAtOnce(min=1)
 SECONDS = _NumberRange(min=0, max=86_400, min_open=True)
 DOLLARS = _NumberRange(min=0)
 SHARE = _NumberRange(0, 1)

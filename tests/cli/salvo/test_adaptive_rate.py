@@ -119,6 +119,16 @@ def test_only_a_number_or_auto_is_accepted(greeting: UserProject) -> None:
         result = greeting.salvo("run", "-j", value)
         assert result.exit_code == 2
         assert "-j" in result.output
+    assert "'many' is neither a number nor auto." in greeting.salvo("run", "-j", "many").stderr
+
+
+def test_commands_that_do_not_adapt_say_so(greeting: UserProject) -> None:
+    for command in (["judge", "latest"], ["score", "latest"], ["compare", "a", "b"]):
+        result = greeting.salvo(*command, "-j", "auto")
+        assert (result.exit_code, "auto is for `salvo run` only; a number is needed here." in result.stderr) == (
+            2,
+            True,
+        )
 
 
 @pytest.mark.load

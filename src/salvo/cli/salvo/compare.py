@@ -8,7 +8,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_document, echo_json
-from salvo.cli.param_types import DOLLARS
+from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
@@ -36,7 +36,7 @@ from salvo.scenarios.store.score_store import PREFIX
 )
 @click.option("--run", "do_run", is_flag=True, help="With --a and --b: run what is missing or has changed.")
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="With --run: how often to run each scenario.")
-@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option("-j", "--concurrency", type=NUMBER_AT_ONCE, default=10, show_default=True, help="Runs at once.")
 @click.option("--record", is_flag=True, help="With --run: record every run, so that it can be replayed.")
 @click.option("--max-cost", type=DOLLARS, help="With --run: dollars after which no more runs are started.")
 @prices_option

@@ -11,7 +11,7 @@ import click
 from salvo import __version__
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
-from salvo.cli.param_types import DOLLARS
+from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
@@ -55,7 +55,7 @@ from salvo.scenarios.workspace import Calls, Workspace, judged_scenario
 @click.option(
     "--times", type=click.IntRange(min=1, max=1000), default=3, show_default=True, help="Judgings of each transcript."
 )
-@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Calls at once.")
+@click.option("-j", "--concurrency", type=NUMBER_AT_ONCE, default=10, show_default=True, help="Calls at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more judgings are started.")
 @click.option("--stored", "only_stored", is_flag=True, help="Show what is stored, without any call.")
 @call_limit_options("120")

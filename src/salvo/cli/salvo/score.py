@@ -10,7 +10,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
-from salvo.cli.param_types import DOLLARS
+from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
@@ -40,7 +40,7 @@ from salvo.scenarios.workspace import Workspace
 @click.command
 @click.argument("batch_id", metavar="[BATCH]", required=False)
 @click.argument("scenario", required=False, type=click.Path(path_type=Path))
-@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option("-j", "--concurrency", type=NUMBER_AT_ONCE, default=10, show_default=True, help="Runs at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
 @click.option("--resume", metavar="SCORE", help="Only score the runs that an earlier scoring lacks.")
 @click.option(
