@@ -57,6 +57,7 @@ INVERTED = [
     "What do you want? What can I help with?",
     "I see. Hm. So. The order number and the date when you bought the kettle? I do not like this at all, sir.",
     "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns.",
+    "I’m an AI, and I’ve processed your order.",
 ]
 LEAKED = [
     "As a simulated user, I would now ask for my money.",
@@ -90,6 +91,19 @@ def test_a_user_that_tells_its_instructions_or_thoughts_is_caught(message: str) 
 
 @pytest.mark.parametrize(
     "message",
+    ["I am free on [date] at [time].", "It is order {{ order_id }}.", "Yours, <your name>", "Hi [Agent's Name]"],
+)
+def test_a_placeholder_is_caught(message: str) -> None:
+    assert "It has the placeholder" in broken(message)
+
+
+def test_what_the_agent_put_in_brackets_may_be_named() -> None:
+    pressed = "I pressed [Track order], and nothing happened."
+    assert violations(pressed, FACTS, ["Press [Track order] on the page."], []) == []
+
+
+@pytest.mark.parametrize(
+    "message",
     [
         "I want to return my kettle. It leaks.",
         "It's order A-1001.",
@@ -109,6 +123,7 @@ def test_a_user_that_tells_its_instructions_or_thoughts_is_caught(message: str) 
         "You may be right, order 1001 may be the wrong one.",
         "Can you give me your address, so that I can send a letter?",
         "I already read that you refund within 5 days. When does it start?",
+        "See [the photo](shop.example.com/returns). Is 5 < 25 and 25 > 3? a[i] is what it shows.",
     ],
 )
 def test_what_a_person_would_say_is_not_caught(message: str) -> None:

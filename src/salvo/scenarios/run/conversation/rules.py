@@ -77,6 +77,11 @@ _LEAKS = (
     r"<<<\w|\w>>>|\[/?inst\]|<\|",
     r"\"(?:message|done)\"\s*:",
 )
+_PLACEHOLDER = re.compile(
+    r"\[[a-z][a-z _/'-]{1,40}\](?!\()|\{\{?\s*[a-z_][\w .-]{0,40}\}\}?|<(?:your|my|the|insert)[ _][a-z _]{1,40}>",
+    re.IGNORECASE,
+)
+"""[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
 
@@ -109,17 +114,26 @@ def _violations(
     if not message.strip():
         yield "The message is empty."
         return
-    if unknown := unknown_facts(message, [*facts.texts(), *agent_messages, *user_messages]):
+    known = [*facts.texts(), *agent_messages, *user_messages]
+    if unknown := unknown_facts(message, known):
         named = ", ".join(first_lines([excerpt(text) for text in unknown], _SHOWN))
         yield f"It states {named}, which stands neither in what the user knows nor in the conversation."
+    if placeholder := _placeholder(message, known):
+        yield f"It has the placeholder {excerpt(placeholder)} where a person would write words."
+    plain = message.replace("’", "'")
     if label := _LABEL.search(message):
         yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
-    elif phrase := _AS_AGENT.search(message):
+    elif phrase := _AS_AGENT.search(plain):
         yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
     if leak := _leaked(message, facts):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, said) for said in agent_messages):
         yield "It repeats what the agent said."
+
+
+def _placeholder(message: str, known: Sequence[str]) -> str:
+    matches = (match[0] for match in _PLACEHOLDER.finditer(message))
+    return next((match for match in matches if not any(match in text for text in known)), "")
 
 
 def _leaked(message: str, facts: UserFacts) -> str:
