@@ -215,3 +215,29 @@ def test_a_judge_inside_another_assertion_is_asked_at_its_own_server(nested: Use
         ran = nested.salvo("run")
     assert ran.exit_code == 0, ran.output
     assert len(provider.requests) == 3
+
+
+def test_an_empty_value_exists_and_only_not_empty_fails_for_it(project: UserProject) -> None:
+    project.write(
+        "scenarios/book_flight.yaml",
+        """
+        scenario: empty
+        adapter: function:agent.answer
+        user_message: Hi
+        runs: 1
+        assertions:
+          - {type: jmespath, name: text exists, path: final_output.text, operator: exists, value: true}
+          - {type: jmespath, name: text is said, path: final_output.text, operator: not_empty}
+          - {type: jmespath, name: nothing, path: final_output.nothing, operator: exists, value: true}
+        """,
+    )
+    project.write("agent.py", "def answer(request):\n    return {'text': '', 'nothing': None}\n")
+    ran = project.salvo("run", "--json")
+    [run] = [result["eval_results"] for result in json.loads(ran.stdout)["batches"][0]["results"]]
+    assert {item["name"]: item["passed"] for item in run} == {
+        "text exists": True,
+        "text is said": False,
+        "nothing": False,
+    }
+    assert run[1]["message"] == 'expected final_output.text not to be empty, got ""'
+    assert "missing" not in run[2]["message"]

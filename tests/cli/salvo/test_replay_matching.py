@@ -8,6 +8,7 @@ import pytest
 from click.testing import Result
 
 from tests.support.http_api import ApiReply, ApiRequest, HttpApi
+from tests.support.processes import wait_until
 from tests.support.project import UserProject
 from tests.support.provider import LoopbackProvider, Say
 from tests.support.wires import OPENAI_KEY
@@ -268,6 +269,63 @@ def test_uploads_and_deletions_on_allowed_paths_are_forwarded_and_replayed(proje
     assert (replayed.exit_code, "Identical" in replayed.stdout) == (0, True), replayed.stdout
     project.write("agent.py", PROGRAM + UPLOAD.replace("xff bytes", "xff other bytes"))
     assert project.salvo("replay").exit_code == 1
+
+
+LEGACY = """
+_, stream = send("POST", "/completions", {"model": "babbage", "prompt": "Tell me.", "stream": True})
+chunks = [json.loads(line[6:]) for line in stream.splitlines() if line.startswith("data: {")]
+print("".join(chunk["choices"][0]["text"] for chunk in chunks))
+"""
+
+
+def test_a_streamed_completion_of_the_older_api_is_passed_on_and_replayed(project: UserProject) -> None:
+    def answer(_: ApiRequest) -> ApiReply:
+        pieces = [("Once ", None), ("upon a time", None), ("", "stop")]
+        choices = [{"index": 0, "text": text, "finish_reason": reason} for text, reason in pieces]
+        chunks = [{"id": "cmpl-1", "object": "text_completion", "model": "babbage", "choices": [c]} for c in choices]
+        stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+        return ApiReply(stream.encode(), headers={"content-type": "text/event-stream"})
+
+    write(project, LEGACY)
+    with HttpApi(answer) as api:
+        project.environ = {"OPENAI_API_KEY": OPENAI_KEY, "OPENAI_BASE_URL": api.url}
+        ran = project.salvo("run", "--record")
+    project.environ = {}
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(project.runs()[-1].read_text())["final_text"].strip() == "Once upon a time"
+    replayed = project.salvo("replay")
+    assert (replayed.exit_code, "Identical" in replayed.stdout) == (0, True), replayed.stdout
+
+
+STREAMED = """
+base = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+connection = http.client.HTTPConnection(base.netloc)
+body = {"model": "gpt-5.4-mini", "messages": [{"role": "user", "content": "hi"}], "stream": True}
+headers = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}
+connection.request("POST", base.path + "/chat/completions", json.dumps(body), headers)
+reply = connection.getresponse()
+begin = reply.readline()
+open("begun", "w").close()
+print((begin + reply.read()).decode().count("data: [DONE]"))
+"""
+
+
+def test_a_program_gets_the_beginning_of_a_stream_before_its_end(project: UserProject) -> None:
+    write(project, STREAMED)
+    begun = project.folder / "begun"
+    with LoopbackProvider(Say("one two three four five six seven eight")) as provider:
+        provider.hold_streams()
+        project.reach(provider)
+        process = project.process("run", "--record")
+        try:
+            wait_until(begun.exists, 20)
+        finally:
+            provider.let_streams_go()
+            output, errors = process.communicate(timeout=60)
+    project.environ = {}
+    assert process.returncode == 0, output + errors
+    replayed = project.salvo("replay")
+    assert (replayed.exit_code, "Identical" in replayed.stdout) == (0, True), replayed.stdout
 
 
 REALTIME = """
