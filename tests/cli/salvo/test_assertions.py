@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.project import UserProject
-from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
+from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say, Use, UseTools, by_turn
 from tests.support.wires import OPENAI_KEY
 
 GREET = """
@@ -86,6 +86,37 @@ def test_every_kind_of_assertion_is_judged_and_replayed_without_a_provider(greet
     replayed = greet.salvo("replay", "latest")  # the provider is gone
     assert replayed.exit_code == 0, replayed.output
     assert "Identical" in replayed.stdout
+
+
+def test_every_kind_of_assertion_fails_for_what_it_forbids(project: UserProject) -> None:
+    project.write(
+        "scenarios/book_flight.yaml",
+        """
+        x-says: &hello {type: text, contains_all: [Hello]}
+        x-other: &other {type: text, contains_all: [Goodbye]}
+        scenario: rude
+        adapter: openai
+        model: gpt-5.4-mini
+        user_message: Say hello.
+        runs: 1
+        tools: [{name: delete_account, response: gone}]
+        assertions:
+          - {type: must_not_call, tools: [delete_account]}
+          - {type: json_schema, schema: {type: object, required: [farewell]}}
+          - {type: similarity, path: final_output.greeting, expected: See you soon}
+          - {type: all_of, assertions: [*hello, *other]}
+          - {type: any_of, assertions: [*other, *other]}
+          - {type: not, assertion: *hello}
+          - {type: all_of, name: control, assertions: [*hello, {type: not, assertion: *other}]}
+        """,
+    )
+    with LoopbackProvider(by_turn(UseTools(Use("delete_account", {})), Say('{"greeting": "Hello"}'))) as provider:
+        project.reach(provider)
+        ran = project.salvo("run")
+    assert ran.exit_code == 1, ran.output
+    [run] = results(project)
+    assert [item["passed"] for item in run] == [False] * 6 + [True]
+    assert run[0]["message"] == "call 1 is delete_account, which must not be called"
 
 
 def test_grades_can_be_judged_again(greet: UserProject) -> None:

@@ -5,13 +5,14 @@ import random
 import re
 import signal
 import time
+from itertools import cycle
 
 import pytest
 from inline_snapshot import snapshot
 
 from tests.support.greeting import GREET, JUDGE_POLITENESS, agent_and_judge, by_the_text, verdict
 from tests.support.project import UserProject
-from tests.support.provider import Fault, LoopbackProvider, Say
+from tests.support.provider import Fault, LoopbackProvider, Say, Usage
 
 JUDGED = GREET + JUDGE_POLITENESS
 
@@ -60,9 +61,28 @@ def test_a_judge_that_tosses_a_coin_has_the_variation_for_itself(greeted: UserPr
     assert polite["verdicts"]["flip_rate"] > 0.5
     assert polite["variance"]["judge_share"] > 0.7
     low, high = polite["variance"]["judge_share_interval"]
-    assert low <= polite["variance"]["judge_share"] <= high
+    assert low < polite["variance"]["judge_share"], "it is drawn again and again"
+    assert polite["variance"]["judge_share"] <= high
     assert 0.1 < polite["advice"]["error"] < 0.2, "ten verdicts by the toss of a coin: 0.16"
     assert polite["cost"] > 0
+
+
+def test_the_advice_is_about_majorities_of_votes(greeted: UserProject) -> None:
+    """Every judge passes every greeting by two votes of three. The agent is dear, so more votes are cheap."""
+    votes = cycle([True, True, False])
+    greeting = Say("Good morning!", usage=Usage(input=100_000, output=10_000))
+    with LoopbackProvider(lambda request: verdict(next(votes)) if request.system else greeting) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "5", "-j", "1")
+        shown = greeted.salvo("judge", "--times", "4", "-j", "1", "--json")
+    [polite] = json.loads(shown.stdout)["assertions"]
+    advice = polite["advice"]
+    assert polite["passed"] == polite["judgings"] == 20
+    # Of 12 votes on a transcript 8 pass, so 3 of them have a majority that passes in 168 of 220 cases, and 5 in 672 of 792.
+    assert advice["pass_rate"] == pytest.approx(168 / 220)
+    assert advice["pass_rate_with_votes"] == pytest.approx(672 / 792)
+    assert advice["error"] == pytest.approx((168 / 220 * 52 / 220 / 4) ** 0.5)
+    assert advice["better"] == "votes"
 
 
 def test_judges_inside_other_assertions_are_asked_too(greeted: UserProject) -> None:

@@ -243,11 +243,15 @@ def test_nothing_is_called_saved_if_all_of_max_runs_were_made(greeted: UserProje
 def test_the_pass_rate_names_the_correction_that_pass_k_has_also_where_nothing_was_settled(
     greeted: UserProject,
 ) -> None:
-    code, shown = run(greeted, failing(5, 10, 15, 20), "--until-sure", "--max-runs", "20", "-j", "1")
+    options = ("--until-sure", "--max-runs", "20", "--pass-at-k", "-j", "1")
+    code, shown = run(greeted, failing(5, 10, 15, 20), *options)
     assert code == 4
     match = re.search(r"pass rate  80% observed; corrected for a look after each round ([\d.]+%), 95% interval", shown)
     assert match, shown
     assert f"pass^k     1: {match[1]} (" in shown
+    all_pass, any_passes = (float(chance) for chance in re.findall(r"  3: ([\d.]+)% \(", shown))
+    assert all_pass == pytest.approx(float(match[1][:-1]) ** 3 / 10_000, abs=1.5)
+    assert any_passes > 98
 
 
 def test_until_sure_fails_a_bad_agent_early(greeted: UserProject) -> None:
