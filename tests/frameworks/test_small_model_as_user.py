@@ -10,7 +10,7 @@ import os
 import pytest
 
 from salvo.scenarios.run.conversation.rules import UserFacts, violations
-from salvo.scenarios.run.conversation.simulator import SYSTEM
+from salvo.scenarios.run.conversation.simulator import INSTRUCTIONS
 from tests.support.project import UserProject
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.timeout(900)]
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.frameworks, pytest.mark.timeout(900)]
 URL = os.environ.get("SALVO_SMALL_MODEL_URL", "")
 MODEL = os.environ.get("SALVO_SMALL_MODEL", "smollm2-135m")
 FACTS = UserFacts(
-    "impatient, writes short sentences", "get the price of one kettle back", {"order_id": "A-1001"}, SYSTEM
+    "impatient, writes short sentences", "get the price of one kettle back", {"order_id": "A-1001"}, INSTRUCTIONS
 )
 SCENARIO = f"""
 scenario: bad_user

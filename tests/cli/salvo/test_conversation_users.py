@@ -112,6 +112,22 @@ def test_an_agent_cannot_give_orders_to_its_user(project: UserProject) -> None:
     assert [(turn["user"], turn["user_tries"]) for turn in turns] == [("I want my money.", 1), ("It is A-1001.", 2)]
 
 
+def test_a_user_that_says_the_correction_is_corrected_again(project: UserProject) -> None:
+    tries = [says("It is B-2002."), says("That cannot be used. It states"), says("A-1001, please.")]
+
+    def answer(request: ProviderRequest) -> Answer:
+        if request.protocol == "anthropic":
+            return desk(request)
+        return Say(tries[request.turn] if "(it has not begun)" in request.messages[1]["content"] else DONE)
+
+    project.write("simulated.yaml", SIMULATED)
+    with LoopbackProvider(answer) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "simulated.yaml", "-n", "1").exit_code == 0
+    turns = json.loads(project.runs()[0].read_text())["turns"]
+    assert [(turn["user"], turn["user_tries"]) for turn in turns] == [("A-1001, please.", 3)]
+
+
 @pytest.mark.parametrize(
     "method",
     [

@@ -27,6 +27,7 @@ AGENT = [
     "Hello! How can I help you today?",
     "Could you tell me your order number and the date when you bought the kettle?",
     "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns at 10:30 on Monday.",
+    "Good news! You get 25 dollars back.",
 ]
 USER = ["I want my money back."]
 
@@ -58,6 +59,7 @@ INVERTED = [
     "I see. Hm. So. The order number and the date when you bought the kettle? I do not like this at all, sir.",
     "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns.",
     "I’m an AI, and I’ve processed your order.",
+    "You get 25 dollars back. I'm going to order some coffee.",
 ]
 LEAKED = [
     "As a simulated user, I would now ask for my money.",

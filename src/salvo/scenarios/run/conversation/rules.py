@@ -27,6 +27,8 @@ _REPEATED_WORDS = 4
 _RUN = 4
 _VERBATIM_WORDS = 7
 """Words in a row that nobody says again by chance."""
+_SENTENCE_WORDS = 5
+"""Words of a sentence of the agent's from which nobody says all of it again."""
 _REPEATED_SHARE = 0.7
 _SHOWN = 3
 
@@ -82,6 +84,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
 
@@ -167,9 +170,12 @@ def _in_order(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
 
 
 def _repeats(message: str, said: str) -> bool:
-    """Return whether most of the message is what the agent said, in the same order, or a long part of it is."""
+    """Return whether most of the message is what the agent said, in the same order, or a sentence or long part is."""
     words, other = _words(message), _words(said)
     if _copied(words, other, _VERBATIM_WORDS):
+        return True
+    sentences = (tuple(_words(sentence)) for sentence in _SENTENCE_END.split(said))
+    if any(_SENTENCE_WORDS <= len(item) <= len(words) and item in _runs(words, len(item)) for item in sentences):
         return True
     if len(words) < _REPEATED_WORDS:
         return False

@@ -63,7 +63,7 @@ _AGAIN = "Write the message again, with only the JSON object."
 _TOO_EARLY = "The conversation has not begun, so the user cannot be done."
 _SAMPLE = "Hello, can you help me with something?"
 _RULES = SYSTEM.replace(_SAMPLE, "")  # which may be said
-_INSTRUCTIONS = "\n".join([_RULES, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
+INSTRUCTIONS = "\n".join([_RULES, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
 
 
 class SimulatedUser:
@@ -72,7 +72,7 @@ class SimulatedUser:
     def __init__(self, settings: UserSettings, environment: RunEnvironment) -> None:
         self._settings = settings
         self._environment = environment
-        self._facts = UserFacts(settings.persona, settings.goal, settings.knows, _INSTRUCTIONS)
+        self._facts = UserFacts(settings.persona, settings.goal, settings.knows, INSTRUCTIONS)
         self._journal = environment.judging.sibling()
         environment.simulating = self._journal
         self._endpoint = environment.prepared.user_endpoint
@@ -92,13 +92,17 @@ class SimulatedUser:
             lane=f"user/{number}",
         )
         problem = raw = ""
+        facts = self._facts
         for self.tries in range(1, _TRIES + 1):
             reply = await self._ask(request)
             raw = reply.text
-            message, problem = self._read(reply, transcript)
+            message, problem = self._read(reply, transcript, facts)
             if not problem:
                 return message
-            request = _correction(request, raw, problem)
+            correction = f"That cannot be used. {problem} {_AGAIN}"
+            # It may say the correction instead of following it.
+            facts = replace(facts, instructions=f"{facts.instructions}\n{correction}")
+            request = _corrected(request, raw, correction)
         raise SimulatorError(
             f"The simulated user gave no message that can be used at turn {number}, in {_TRIES} tries. {problem} "
             f"It answered: {excerpt(raw)}"
@@ -115,7 +119,8 @@ class SimulatedUser:
         self._journal.record_reply(model.provider, reply, model.model)
         return reply
 
-    def _read(self, reply: ChatReply, transcript: Transcript) -> tuple[str | None, str]:
+    @staticmethod
+    def _read(reply: ChatReply, transcript: Transcript, facts: UserFacts) -> tuple[str | None, str]:
         """Return the message, None if the user is done, and what is wrong with the answer."""
         if reply.stop is Stop.REFUSAL:
             return None, "The model refused to play the user."
@@ -132,7 +137,7 @@ class SimulatedUser:
         agent, user = (
             [item["content"] for item in transcript if item["role"] == role] for role in ("assistant", "user")
         )
-        return message, " ".join(violations(message, self._facts, agent, user))
+        return message, " ".join(violations(message, facts, agent, user))
 
 
 def simulated_user(settings: UserSettings, environment: RunEnvironment) -> SimulatedUser:
@@ -157,8 +162,7 @@ def user_prompt(settings: UserSettings, transcript: Transcript) -> str:
     return "\n\n".join([f"The tag of the blocks is {tag}", *fenced, _QUESTION])
 
 
-def _correction(request: ChatRequest, raw: str, problem: str) -> ChatRequest:
-    message = UserMessage(f"That cannot be used. {problem} {_AGAIN}")
+def _corrected(request: ChatRequest, raw: str, correction: str) -> ChatRequest:
     # Providers refuse empty messages.
     answer = (AssistantMessage(raw),) if raw.strip() else ()
-    return replace(request, messages=(*request.messages, *answer, message))
+    return replace(request, messages=(*request.messages, *answer, UserMessage(correction)))
