@@ -72,6 +72,12 @@ def test_a_batch_of_cached_runs_alone_is_no_baseline_and_is_compared_with_nothin
     assert (compared.exit_code, f"greet could not be compared: B has {only}." in compared.stdout) == (3, True)
     assert f"greet could not be compared: A and B have {only}." in greeted.salvo("compare", "latest~1", "latest").stdout
     blessed = greeted.salvo("baseline", "bless", "latest")
+    with LoopbackProvider(Counting()) as provider:
+        greeted.reach(provider)
+        for _ in range(2):
+            greeted.salvo("run", "-n", "2", "--cache", "--seed", "7")
+    paired = greeted.salvo("compare", "latest~1", "latest", "--paired")
+    assert (paired.exit_code, "of greet have none but those answered from a cache." in paired.stderr) == (2, True)
     assert (blessed.exit_code, f"has {only}, so it cannot be a baseline." in blessed.stderr) == (2, True)
 
 

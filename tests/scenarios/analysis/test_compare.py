@@ -254,6 +254,14 @@ def test_runs_with_the_same_seed_are_compared_in_pairs(store: RunStore) -> None:
     assert "−17 to +17" in shown.stdout, "pairs that agree do not show a difference of exactly 0"
 
 
+def test_few_pairs_that_differ_have_an_interval_that_agrees_with_the_finding(store: RunStore) -> None:
+    fill(store, "01aa", 4, 4, seed=7)
+    fill(store, "01bb", 0, 4, seed=7, model="gpt-5.4-mini")
+    shown = salvo_compare("01aa", "01bb", "--paired").stdout
+    assert "of 4 pairs of runs with the same seed, 4 differ" in shown
+    assert "−100 to 0" in shown
+
+
 def test_errors_in_pairs_could_decide(store: RunStore) -> None:
     fill(store, "01aa", 40, 40, seed=7)
     fill(store, "01bb", 30, 30, errors=10, seed=7)

@@ -56,7 +56,8 @@ def mcnemar_interval(only_a: int, only_b: int, pairs: int, confidence: float = 0
 
     The difference is that of two shares of the pairs: those in which only B passes, and those in which only A does.
     Their exact intervals are combined with the correlation of the two shares (MOVER: Zou & Donner 2008, Statistics in
-    Medicine 27:1693). So pairs that all agree do not show a difference of 0, but only that it is small.
+    Medicine 27:1693). So pairs that all agree do not show a difference of 0, but only that it is small. With few pairs
+    that is too narrow at times; it contains 0 wherever `mcnemar_p` does not rule it out.
     """
     if not pairs:
         return None
@@ -69,10 +70,11 @@ def mcnemar_interval(only_a: int, only_b: int, pairs: int, confidence: float = 0
         return math.sqrt(margin_a**2 + margin_b**2 - 2 * correlation * margin_a * margin_b)
 
     difference = share_b - share_a
-    return Interval(
-        max(-1.0, difference - distance(interval_a.high - share_a, share_b - interval_b.low)),
-        min(1.0, difference + distance(share_a - interval_a.low, interval_b.high - share_b)),
-    )
+    low = max(-1.0, difference - distance(interval_a.high - share_a, share_b - interval_b.low))
+    high = min(1.0, difference + distance(share_a - interval_a.low, interval_b.high - share_b))
+    if mcnemar_p(only_a, only_b) > 1 - confidence:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return Interval(low, high)
 
 
 @lru_cache(maxsize=256)

@@ -60,13 +60,15 @@ def compare_batches(
     )
 
 
-def pair_runs(a: Batch, b: Batch, entries_a: Iterable[IndexEntry], entries_b: Iterable[IndexEntry]) -> PairedRuns:
+def pair_runs(a: Batch, b: Batch, entries_a: Sequence[IndexEntry], entries_b: Sequence[IndexEntry]) -> PairedRuns:
     """Return how often runs with the same seed came out alike; UsageError if no runs have the same seed."""
     outcomes_a, outcomes_b = _outcomes_by_seed(a, entries_a), _outcomes_by_seed(b, entries_b)
     pairs = [(outcome, outcomes_b[seed]) for seed, outcome in outcomes_a.items() if seed in outcomes_b]
     if not pairs:
+        with_cached = [_outcomes_by_seed(*side, with_cached=True) for side in ((a, entries_a), (b, entries_b))]
+        cached = " but those answered from a cache" if with_cached[0].keys() & with_cached[1].keys() else ""
         raise UsageError(
-            f"--paired compares runs with the same seed, and the two batches of {b.scenario_id} have none.",
+            f"--paired compares runs with the same seed, and the two batches of {b.scenario_id} have none{cached}.",
             hint="Set the same `seed` for both, or compare without --paired.",
         )
     counts = Counter(pairs)
@@ -77,14 +79,14 @@ def pair_runs(a: Batch, b: Batch, entries_a: Iterable[IndexEntry], entries_b: It
     return PairedRuns(completed, only_a, counts[failed, passed], at_worst)
 
 
-def _outcomes_by_seed(batch: Batch, entries: Iterable[IndexEntry]) -> dict[int, Outcome]:
+def _outcomes_by_seed(batch: Batch, entries: Iterable[IndexEntry], *, with_cached: bool = False) -> dict[int, Outcome]:
     if batch.seed is None:
         return {}
     judged = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR)
     return {
         batch.seed + entry.number: entry.outcome
         for entry in entries
-        if entry.outcome in judged and not entry.from_cache
+        if entry.outcome in judged and (with_cached or not entry.from_cache)
     }
 
 
