@@ -62,6 +62,15 @@ def test_the_same_command_again_repeats_its_runs_one_by_one_and_marks_them(greet
     assert sum(line["from_cache"] for line in lines) == 3
 
 
+def test_pass_k_says_that_it_leaves_out_cached_runs_which_the_pass_rate_counts(greeted: UserProject) -> None:
+    with LoopbackProvider(Counting()) as provider:
+        greeted.reach(provider)
+        first = greeted.salvo("run", "-n", "2", "--cache").stdout
+        again = greeted.salvo("run", "-n", "4", "--cache").stdout
+    note = "(the chance that k runs all pass; not from runs answered from a cache)"
+    assert [note in shown for shown in (first, again)] == [False, True]
+
+
 def test_a_batch_of_cached_runs_alone_is_no_baseline_and_is_compared_with_nothing(greeted: UserProject) -> None:
     with LoopbackProvider(Counting()) as provider:
         greeted.reach(provider)

@@ -140,12 +140,13 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         yield NamedValue("bounds", user_bounds(summary.simulator_errors, summary.pass_rate_bounds))
     if summary.verdict in _SETTLED and (saving := _saving(summary)):
         yield NamedValue("saving", saving)
+    uncached = "; not from runs answered from a cache" if summary.independent < summary.completed else ""
     if summary.pass_hat:
         chances = _chances(summary.pass_hat, summary.pass_hat_intervals, summary.min_pass_rate)
-        yield NamedValue("pass^k", f"{chances}  (the chance that k runs all pass)")
+        yield NamedValue("pass^k", f"{chances}  (the chance that k runs all pass{uncached})")
     if pass_at_k and summary.pass_at:
         chances = _chances(summary.pass_at, summary.pass_at_intervals, summary.min_pass_rate)
-        yield NamedValue("pass@k", f"{chances}  (the chance that at least one of k runs passes)")
+        yield NamedValue("pass@k", f"{chances}  (the chance that at least one of k runs passes{uncached})")
     yield NamedValue("cost", _cost(summary))
     if summary.latency:
         latency = summary.latency
