@@ -59,6 +59,7 @@ INVERTED = [
     "I see. Hm. So. The order number and the date when you bought the kettle? I do not like this at all, sir.",
     "I found 3 orders. We can refund $25.00 within 5 days, or you send it to shop.example.com/returns.",
     "I’m an AI, and I’ve processed your order.",
+    "Can I help you with something?",
     "You get 25 dollars back. I'm going to order some coffee.",
 ]
 LEAKED = [
@@ -71,6 +72,9 @@ LEAKED = [
     '{"message": "I want my money.", "done": false}',
     "Reasoning: the agent asked for the order.",
     "What the person says",
+    "This is a JSON object.",
+    "Your conversation will begin next.",
+    "It's about the person and what they want, but I don't know what it is.",
     "What the person wants to do?",
     "The conversation has begun. The agent has asked for a specific amount.",
 ]
@@ -97,6 +101,10 @@ def test_a_user_that_tells_its_instructions_or_thoughts_is_caught(message: str) 
 )
 def test_a_placeholder_is_caught(message: str) -> None:
     assert "It has the placeholder" in broken(message)
+
+
+def test_who_has_to_do_with_json_may_speak_of_it() -> None:
+    assert violations("Your JSON is broken.", FACTS, ["The export is a JSON file."], []) == []
 
 
 def test_what_the_agent_put_in_brackets_may_be_named() -> None:

@@ -48,6 +48,7 @@ _LABEL = re.compile(
 _AGENT_PHRASES = (
     r"\b(?:how|what|who) (?:can|may|could|do|should) (?:i|we) (?:help|assist|do for you)\b",
     r"\b(?:anything|something|what) else (?:that )?(?:i|we) can (?:help|assist|do for you)\b",
+    r"\b(?:can|may|could) (?:i|we) (?:help|assist) you\b",
     r"\b(?:happy|glad|here|pleased) to (?:help|assist)\b",
     r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
     rf"\b(?:i|we)(?:'ve| have| will|'ll| can)?(?: now| just)? {_SERVING}{_PAYMENT}? your {_SERVED}\b",
@@ -71,7 +72,8 @@ _LEAKS = (
     r"\bthe user (?:would|should|might|wants|says|needs|is)\b",
     r"\bthe person (?:says|wants|knows)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
-    r"\bthe conversation has (?:not )?begun\b",
+    r"\bthe person and what they\b",
+    r"\b(?:the|this|your|our) conversation (?:(?:has|will|is|can)(?: not| now)? )?(?:begun|begins?|starts?|started)\b",
     r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
@@ -84,6 +86,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
+_FORMAT = re.compile(r"\bjson\b", re.IGNORECASE)
+"""The form of its answer. A user may speak of it who has to do with it, or whom the agent asks for it."""
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
@@ -128,7 +132,7 @@ def _violations(
         yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
     elif phrase := _AS_AGENT.search(plain):
         yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
-    if leak := _leaked(message, facts):
+    if leak := _leaked(message, facts, known):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, said) for said in agent_messages):
         yield "It repeats what the agent said."
@@ -139,8 +143,10 @@ def _placeholder(message: str, known: Sequence[str]) -> str:
     return next((match for match in matches if not any(match in text for text in known)), "")
 
 
-def _leaked(message: str, facts: UserFacts) -> str:
+def _leaked(message: str, facts: UserFacts, known: Sequence[str]) -> str:
     match = _LEAK.search(message)
+    if match is None and not any(map(_FORMAT.search, known)):
+        match = _FORMAT.search(message)
     if match is not None:
         return match[0].strip()
     words = _words(message)
