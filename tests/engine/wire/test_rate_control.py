@@ -125,7 +125,7 @@ class Simulation:
             rate = sum(controller.rate or 0.0 for controller in busy) / len(busy)
             settled_at = max(controller.settled_at for controller in busy)
             for controller in busy:
-                controller.take_share(rate, settled_at)
+                controller.take_share(rate, settled_at, len(busy))
         if any(worker.has_work for worker in self.workers):
             self.at(now + 1.0, self.share)
 

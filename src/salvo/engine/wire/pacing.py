@@ -76,9 +76,15 @@ class Pacer:
     headers = RATE_HEADERS
     """What it reads of a reply, besides `retry-after`."""
 
-    def __init__(self, clock: Clock, add_room: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        add_room: Callable[[], None],
+        on_cut: Callable[[list[RateState]], None] | None = None,
+    ) -> None:
         self.clock = clock
         self._add_room = add_room
+        self._on_cut = on_cut
         self._accepted = 0
         self._queues: dict[tuple[str, str], ModelQueue] = {}
 
@@ -92,12 +98,12 @@ class Pacer:
             if (controller := queue.controller).rate is not None
         ]
 
-    def take_shares(self, shares: Iterable[RateState]) -> None:
-        """Use these rates: what this worker may send, if others call the same models."""
+    def take_shares(self, shares: Iterable[RateState], workers: int) -> None:
+        """Use these rates: what each of so many workers may send."""
         now = self.clock.monotonic()
         for share in shares:
             if (queue := self._queues.get(share.key)) is not None:
-                queue.controller.take_share(share.rate, now - share.settled_seconds)
+                queue.controller.take_share(share.rate, now - share.settled_seconds, workers)
 
     def queue(self, request: WireRequest) -> ModelQueue:
         model = request.body.get("model") if isinstance(request.body, Mapping) else None
@@ -114,7 +120,10 @@ class Pacer:
         now = self.clock.monotonic()
         controller = queue.controller
         if reply.status == _TOO_MANY_REQUESTS:
+            before = controller.settled_at
             controller.was_refused(now, sent_at, requested_seconds(reply))
+            if controller.settled_at != before and self._on_cut is not None:
+                self._on_cut(self.rates)  # at once: the others that share the limit send too much as well
         elif reply.status >= _SERVER_ERROR:
             controller.has_failed()
         else:

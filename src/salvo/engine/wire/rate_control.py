@@ -51,6 +51,8 @@ class RateController:
     """Calls per second; None until the provider has refused a call."""
     accepted: int = 0
     refused: int = 0
+    workers: int = 1
+    """How many share the limit. Each sees a part of the answers, and learns from as many as all of them together."""
     settled_at: float = _NEVER
     """Only the refusal of a call that was sent later cuts the rate again."""
     _first_cut_at: float = _NEVER
@@ -104,17 +106,18 @@ class RateController:
         """Let the rate grow later: a 5xx says nothing about it, but more calls would not help the server."""
         self._calls_since_step = min(self._calls_since_step, 0) - _STEP[0]
 
-    def take_share(self, rate: float, settled_at: float) -> None:
+    def take_share(self, rate: float, settled_at: float, workers: int) -> None:
         """Use this rate, a share of what several workers may use together. One of the others may have been refused."""
         if self.rate is None:
             self._first_cut_at = self.settled_at
             self._limit = rate
         self.rate = max(_LOWEST_RATE, rate)
         self.settled_at = max(self.settled_at, settled_at)
+        self.workers = workers
 
     def _grow(self, now: float, rate: float) -> None:
         calls, seconds = _STEP if rate * _GROWTH <= self._limit * _NEAR_LIMIT else _PROBE
-        if self._calls_since_step >= calls and now - self._stepped_at >= seconds:
+        if self._calls_since_step * self.workers >= calls and now - self._stepped_at >= seconds:
             self._calls_since_step = 0
             self._stepped_at = now
             self.rate = rate * (_GROWTH if rate > self._limit / 2 else _FAST_GROWTH)
@@ -127,7 +130,7 @@ class RateController:
             self._accepted_at.clear()
             self._pause(now, _FIRST_PAUSE)
         else:
-            rate = self.rate * (_CUT if self._calls_since_cut >= _CALLS_TO_SETTLE else _DEEP_CUT)
+            rate = self.rate * (_CUT if self._calls_since_cut * self.workers >= _CALLS_TO_SETTLE else _DEEP_CUT)
             self._limit = self.rate
             if (accepted := self._accepted_rate(now)) is not None:
                 self._limit = min(self.rate, accepted)

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+_RECENT_SECONDS = 1.0
+_SAME_BURST_SECONDS = 0.3
+
 
 @dataclass(frozen=True, slots=True)
 class RateState:
@@ -25,6 +28,10 @@ class RateState:
     def name(self) -> str:
         return self.model or self.endpoint
 
+    def after(self, seconds: float) -> RateState:
+        """Return the same state so many seconds later."""
+        return replace(self, settled_seconds=self.settled_seconds + seconds)
+
     def times(self, count: int) -> RateState:
         return replace(self, rate=self.rate * count)
 
@@ -40,18 +47,18 @@ class RateState:
 def equal_shares(workers: Iterable[Sequence[RateState]]) -> list[RateState]:
     """Return the share of each worker in what all of them may send, for each model that any of them limits.
 
-    A worker that has not been refused yet is not counted: it learns its rate from its share. The newest cut counts for
-    all, so that one burst of refusals cuts the rate of each worker once.
+    A worker that has not been refused yet is not counted: it learns its rate from its share. After a cut, the rates of
+    those who were refused count alone, and so does the time of the newest cut: one burst cuts each worker's rate once.
     """
     by_model: dict[tuple[str, str], list[RateState]] = {}
     for rates in workers:
         for state in rates:
             by_model.setdefault(state.key, []).append(state)
-    return [
-        replace(
-            states[0],
-            rate=sum(state.rate for state in states) / len(states),
-            settled_seconds=min(state.settled_seconds for state in states),
-        )
-        for states in by_model.values()
-    ]
+    return [_share(states) for states in by_model.values()]
+
+
+def _share(states: Sequence[RateState]) -> RateState:
+    newest = min(state.settled_seconds for state in states)
+    if newest < _RECENT_SECONDS:
+        states = [state for state in states if state.settled_seconds <= newest + _SAME_BURST_SECONDS]
+    return replace(states[0], rate=sum(state.rate for state in states) / len(states), settled_seconds=newest)

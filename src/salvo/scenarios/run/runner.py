@@ -285,7 +285,7 @@ class Runner:
             return None
         from salvo.engine.wire.pacing import Pacer  # most commands have a fixed number of runs at once
 
-        return Pacer(self.clock, add_room)
+        return Pacer(self.clock, add_room, self.listener.paced)
 
     def _cache(self) -> CacheSource | None:
         if not self.use_cache:

@@ -56,6 +56,12 @@ _judged = lru_cache(1000)(Judged)
 """The runs of a batch share these: there may be 100,000 of them in memory."""
 
 
+@lru_cache(1000)
+def _all_judged(*judged: Judged) -> list[Judged]:
+    """Return the same list for all runs with these results. Nobody changes it."""
+    return list(judged)
+
+
 class Entries(list[IndexEntry]):
     """Entries, and the number of lines or files that could not be read."""
 
@@ -75,9 +81,9 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
         tokens=result.metrics.tokens,
         tool_count=result.metrics.tool_count,
         turns=len(result.turns),
-        assertions=[
-            _judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
-        ],
+        assertions=_all_judged(
+            *(_judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results)
+        ),
         error=error,
         content_hash="" if result.cause in UNFINISHED else _content_hash(result),
     )

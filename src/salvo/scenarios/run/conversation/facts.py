@@ -61,7 +61,8 @@ _WITH_UNIT = re.compile(
     r"(\d[\d.,]*)(?:st|nd|rd|th|x|kg|g|mg|l|ml|km|m|cm|mm|mi|lbs?|oz|gb|mb|tb|w|kw|v|h|hrs?|mins?|s|d|usd|eur|gbp|chf|k)"
 )
 _TOKEN = re.compile(r"[^\W_]+(?:[-_#][^\W_]+|(?<=\d)[.,](?=\d)[^\W_]+)*")
-_DIGIT_GROUPS = re.compile(r"(?<![\d.,])\+?\d(?:[\d ()/-]*\d)?(?![.,]?\d)")
+# Not the digits of an id, such as A-10010: with other letters it is another one.
+_DIGIT_GROUPS = re.compile(r"(?<![\w.,])(?<!\w[-_#])\+?\d(?:[\d ()/-]*\d)?(?![.,]?\d)")
 _FEWEST_JOINED = 5
 """Digits from which a number that is written in groups, such as that of a telephone or a card, is one fact."""
 _NOTATIONS = (

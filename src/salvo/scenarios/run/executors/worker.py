@@ -83,7 +83,8 @@ class Worker:
                 self._accepted.pop((fields["batch_id"], fields["name"])).set_result(fields["server"])
             case "shares":
                 if self._session is not None and self._session.pacer is not None:
-                    self._session.pacer.take_shares(RateState.from_plain(item) for item in fields["rates"])
+                    shares = [RateState.from_plain(item) for item in fields["rates"]]
+                    self._session.pacer.take_shares(shares, fields["workers"])
             case "end":
                 self._ended.set()
 

@@ -64,6 +64,8 @@ class _WorkerState:
     """How many calls are under way, and for how long the oldest has been."""
     rates: list[RateState] = field(default_factory=list)
     """The models whose calls it limits."""
+    rates_at: float = 0.0
+    """When it said so, by the clock of the event loop."""
     blocked_by: str = ""
     """What it ended by, if a run blocked it for good: that run was reported, and the others did nothing."""
 
@@ -201,6 +203,7 @@ class WorkerExecutor:
                 self._driver.add_room()
             case "rates":
                 worker.rates = [RateState.from_plain(item) for item in fields["rates"]]
+                worker.rates_at = asyncio.get_running_loop().time()
                 self._share_rates()
             case "listing":
                 await self._accept_listing(worker, fields)
@@ -217,11 +220,14 @@ class WorkerExecutor:
 
     def _share_rates(self) -> None:
         """Tell all workers their equal shares of what the providers accept from all of them."""
-        shares = equal_shares([worker.rates for worker in self._workers])
-        message = Message("shares", {"rates": [share.as_plain() for share in shares]})
+        now = asyncio.get_running_loop().time()
+        shares = equal_shares(
+            [state.after(now - worker.rates_at) for state in worker.rates] for worker in self._workers
+        )
+        count = len(self._workers)
+        message = Message("shares", {"rates": [share.as_plain() for share in shares], "workers": count})
         for worker in self._workers:
             worker.link.send([message])
-        count = len(self._workers)
         self._driver.listener.paced([share.times(count) for share in shares])
 
     async def _accept_listing(self, worker: _WorkerState, fields: Any) -> None:
