@@ -20,7 +20,7 @@ _OPERATORS = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Language:
+class _CodeSyntax:
     both: str
     either: str
     negation: str
@@ -35,7 +35,7 @@ class _Language:
         return self.contains, self.begins, self.ends
 
 
-_JAVASCRIPT = _Language(
+_JAVASCRIPT = _CodeSyntax(
     both="&&",
     either="||",
     negation=r"!\s*",
@@ -45,7 +45,7 @@ _JAVASCRIPT = _Language(
     equals=rf"output\s*(?P<sign>===?|!==?)\s*{_STRING}",
     length=rf"output\.length\s*{_COMPARISON}",
 )
-_PYTHON = _Language(
+_PYTHON = _CodeSyntax(
     both=" and ",
     either=" or ",
     negation=r"not\s+",
@@ -55,7 +55,7 @@ _PYTHON = _Language(
     equals=rf"output\s*(?P<sign>==|!=)\s*{_STRING}",
     length=rf"len\(\s*output\s*\)\s*{_COMPARISON}",
 )
-LANGUAGES: Mapping[str, _Language] = {"javascript": _JAVASCRIPT, "python": _PYTHON}
+LANGUAGES: Mapping[str, _CodeSyntax] = {"javascript": _JAVASCRIPT, "python": _PYTHON}
 
 
 def translate_expression(code: str, language: str) -> Fields | None:
@@ -77,7 +77,7 @@ def _joined(parts: Sequence[Fields | None], kind: str) -> Fields | None:
     return {"type": kind, "assertions": known} if len(known) == len(parts) else None
 
 
-def _condition(code: str, syntax: _Language) -> Fields | None:
+def _condition(code: str, syntax: _CodeSyntax) -> Fields | None:
     negated = re.fullmatch(rf"{syntax.negation}(?:\((?P<inner>.+)\)|(?P<call>.+))", code)
     if negated is None:
         return _plain_condition(code, syntax)
@@ -88,7 +88,7 @@ def _condition(code: str, syntax: _Language) -> Fields | None:
     return None if condition is None else {"type": "not", "assertion": condition}
 
 
-def _plain_condition(code: str, syntax: _Language) -> Fields | None:
+def _plain_condition(code: str, syntax: _CodeSyntax) -> Fields | None:
     if match := re.fullmatch(syntax.contains, code):
         text = match["text"]
         if match["lower"]:

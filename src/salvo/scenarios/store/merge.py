@@ -47,7 +47,7 @@ def merge_stores(target: RunStore, sources: Sequence[RunStore]) -> MergedStores:
 
     Raise UsageError if two stores have different content under one id. Then nothing is written.
     """
-    comparison = _Comparison(target)
+    comparison = _StoreComparison(target)
     for source in sources:
         comparison.add(source)
     target.prepare()
@@ -55,7 +55,7 @@ def merge_stores(target: RunStore, sources: Sequence[RunStore]) -> MergedStores:
 
 
 @dataclass(slots=True)
-class _Comparison:
+class _StoreComparison:
     """What the other stores have, where it is, and a hash of it."""
 
     target: RunStore

@@ -41,7 +41,7 @@ _NOT_COPIED = (
 """Keys never cross, and what can be made again need not."""
 
 
-class Cluster:
+class RayConnection:
     """A connection to a Ray cluster. `close` ends it, and every worker with it."""
 
     def __init__(self, address: str, root: Path) -> None:
@@ -146,7 +146,7 @@ def on_cluster(
     address: str, root: Path, setup: WorkerSetup, count: int | None, pending: int
 ) -> tuple[int, OpenWorkers, Callable[[], None]]:
     """Connect to a cluster. Return the number of workers, what opens them, and what ends the connection."""
-    cluster = Cluster(address, root)
+    cluster = RayConnection(address, root)
     workers = count or max(1, min(cluster.cpus(), math.ceil(pending / RUNS_PER_WORKER)))
 
     @asynccontextmanager

@@ -14,7 +14,7 @@ class Rebuilt(NamedTuple):
     skipped: int
 
 
-class Watcher(Protocol):
+class IndexWatcher(Protocol):
     """Reports changes of a store from its creation on."""
 
     poll_factor: int
@@ -74,4 +74,4 @@ class RunIndex(Protocol):
         """Build the index again from the runs, and count those that cannot be read."""
         ...
 
-    def watcher(self) -> Watcher: ...
+    def watcher(self) -> IndexWatcher: ...

@@ -18,7 +18,7 @@ from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store.backends.base import Storage
 from salvo.scenarios.store.ids import is_id, is_run_id, split_run_id
 from salvo.scenarios.store.index import Entries, IndexEntry
-from salvo.scenarios.store.indexing.base import Rebuilt, Watcher
+from salvo.scenarios.store.indexing.base import IndexWatcher, Rebuilt
 from salvo.scenarios.store.jsonl import append_line, open_locked, parse_line, tail_lines
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class HistoryIndex:
             write_atomically(self.path, b"".join(lines))
         return Rebuilt(len(lines), entries.skipped + late.skipped)
 
-    def watcher(self) -> Watcher:
+    def watcher(self) -> IndexWatcher:
         return FolderWatcher(self.cache, self._batches)
 
     def _versions(self) -> dict[str, tuple[int, int]]:

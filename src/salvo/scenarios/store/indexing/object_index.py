@@ -19,7 +19,7 @@ from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store.backends.base import Storage, StoredObject, map_in_threads
 from salvo.scenarios.store.ids import is_id, is_run_id
 from salvo.scenarios.store.index import Entries, IndexEntry
-from salvo.scenarios.store.indexing.base import Rebuilt, Watcher
+from salvo.scenarios.store.indexing.base import IndexWatcher, Rebuilt
 from salvo.scenarios.store.indexing.cache_database import CacheDatabase
 from salvo.scenarios.store.jsonl import parse_line
 
@@ -173,7 +173,7 @@ class ObjectIndex:
             skipped += entries.skipped
         return Rebuilt(runs, skipped)
 
-    def watcher(self) -> Watcher:
+    def watcher(self) -> IndexWatcher:
         return ObjectWatcher(self)
 
     def open_batches(self) -> dict[str, Hashable]:
