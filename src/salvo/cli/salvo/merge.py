@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.output import echo
-from salvo.cli.salvo.run import DEFAULT_BASELINE
+from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError
@@ -28,22 +28,7 @@ from salvo.scenarios.store.merge import merge_stores
     help="The store to add to: a folder, or an object store such as s3://bucket/prefix. [default: SALVO_STORE, or "
     ".salvo]",
 )
-@click.option(
-    "--against-baseline",
-    "baseline",
-    is_flag=False,
-    flag_value=DEFAULT_BASELINE,
-    metavar="[FILE]",
-    help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
-)
-@click.option(
-    "--commits",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="With --against-baseline: over this many comparisons, a false alarm has a probability of at most 5 %.",
-)
-@click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
+@baseline_options
 @click.option(
     "-o",
     "--output",

@@ -8,12 +8,10 @@ import click
 
 from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, RUNS_AT_ONCE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
-
-DEFAULT_BASELINE = "-"
-"""The value of --against-baseline without a file."""
 
 
 @click.command
@@ -40,22 +38,7 @@ DEFAULT_BASELINE = "-"
 )
 @click.option("--until-sure", is_flag=True, help="Run in rounds until the confidence is reached; needs --max-runs.")
 @click.option("--max-runs", type=click.IntRange(min=1), help="With --until-sure: no more runs than this.")
-@click.option(
-    "--against-baseline",
-    "baseline",
-    is_flag=False,
-    flag_value=DEFAULT_BASELINE,
-    metavar="[FILE]",
-    help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
-)
-@click.option(
-    "--commits",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="With --against-baseline: over this many comparisons, a false alarm has a probability of at most 5 %.",
-)
-@click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
+@baseline_options
 @click.option(
     "-k",
     "keywords",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from salvo.cli.salvo.run import DEFAULT_BASELINE
+from salvo.cli.salvo.baseline_options import DEFAULT_BASELINE
 from salvo.errors import UsageError
 from salvo.scenarios.analysis import baseline
 from salvo.scenarios.analysis.batch_stats import BatchStats, measure
