@@ -404,7 +404,7 @@ def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
         if item.batch.confidence is None or item.batch.confidence <= 0.5:
             raise UsageError(
                 f"{item.batch.scenario_id}: --one-sided needs a confidence above 0.5.",
-                hint="Add --confidence 0.95. Nothing was run, and nothing was spent.",
+                hint="Use, for example, --confidence 0.95. Nothing was run, and nothing was spent.",
             )
 
 
