@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -388,7 +389,7 @@ def _forward(
     loop: asyncio.AbstractEventLoop, on_change: Callable[[str, str], None], channel: str, message: str
 ) -> None:
     """Call a function of the event loop from the thread that listens."""
-    if not loop.is_closed():
+    with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(on_change, channel, message)
 
 

@@ -10,6 +10,7 @@ import asyncio
 import os
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 
 from salvo.engine.runtime import event_loop
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, typed, unpack
@@ -38,8 +39,9 @@ class RayWorker:
 
     async def send(self, content: bytes) -> None:
         worker, loop = await asyncio.wrap_future(self._worker)
-        for message in unpack(content):
-            loop.call_soon_threadsafe(worker.receive, message)
+        with suppress(RuntimeError):  # the loop has ended, and `receive` tells the driver
+            for message in unpack(content):
+                loop.call_soon_threadsafe(worker.receive, message)
 
     async def receive(self) -> bytes:
         """Return the next messages; nothing if the worker has ended."""

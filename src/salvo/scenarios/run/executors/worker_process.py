@@ -22,7 +22,10 @@ _GRACE = 5.0
 def main() -> None:
     incoming, outgoing = _take_over_streams()
     writer = _Writer(outgoing)
-    kind, fields = read_frame(incoming)[0]
+    try:
+        kind, fields = read_frame(incoming)[0]
+    except EOFError:  # the driver ended while this process started
+        return
     if kind != "setup":
         raise RuntimeError("a worker must be set up first")
     lost: list[Worker] = []
@@ -73,11 +76,11 @@ class _Writer:
 
 def _read(stream: IO[bytes], worker: Worker, loop: asyncio.AbstractEventLoop) -> None:
     """Hand over messages until the driver ends, which it may do without a word. Run in a thread."""
-    with suppress(EOFError, OSError):
-        while True:
-            (kind, fields), content = read_frame(stream)
-            loop.call_soon_threadsafe(worker.receive, Message(kind, fields, content))
-    with suppress(RuntimeError):  # the loop has ended already
+    with suppress(RuntimeError):  # the loop has ended: this process ends before it reads the next message
+        with suppress(EOFError, OSError):
+            while True:
+                (kind, fields), content = read_frame(stream)
+                loop.call_soon_threadsafe(worker.receive, Message(kind, fields, content))
         loop.call_soon_threadsafe(worker.receive, Message("end"))
     threading.Event().wait(_GRACE)
     os._exit(LOST)
