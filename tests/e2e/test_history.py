@@ -68,16 +68,21 @@ def test_two_selected_reports_are_compared(site: Site, stored: StoredReports, vi
     expect(page.get_by_text(DISCLAIMER)).to_be_visible()
 
 
-def test_the_timeline_of_a_subject_shows_its_baselines(site: Site, stored: StoredReports, visit: Visit) -> None:
+def test_results_over_time_are_a_table_of_checks_and_dates(site: Site, stored: StoredReports, visit: Visit) -> None:
     page = visit(site).open(f"/reports/{stored.worse}")
     page.get_by_role("link", name="Timeline of this subject").click()
-    chart = page.get_by_role("img", name=re.compile("^Consistency and status of 2 reports over time"))
-    # The rules always agree with themselves, so no consistency is shown.
-    expect(chart.get_by_text(re.compile("STABLE, baseline$"))).to_have_count(1)
-    expect(chart.get_by_text(re.compile("ALERT$"))).to_have_count(1)
-    rows = page.get_by_role("row")
-    expect(rows.nth(1)).to_contain_text("first")
-    expect(rows.nth(1)).to_contain_text("baseline")
-    expect(rows.nth(2)).to_contain_text("changed")
-    rows.nth(2).get_by_role("link").click()
+    table = page.get_by_role("table", name=re.compile("^The result of each check in each report"))
+    columns = table.get_by_role("columnheader")
+    expect(columns).to_have_count(3)  # the check, and two reports
+    overall = table.get_by_role("row", name=re.compile("^Overall"))
+    expect(overall.get_by_role("cell").first).to_contain_text("ALERT")  # the newest first
+    expect(overall.get_by_role("cell").last).to_contain_text("STABLE")
+    expect(overall.get_by_role("cell").last).to_contain_text("baseline")
+    certainty = table.get_by_role("row", name=re.compile("^Certainty language"))
+    expect(certainty.get_by_role("cell")).to_have_text([re.compile("Fail$"), re.compile("Pass$")])
+    text = table.get_by_role("row", name=re.compile("^Text"))
+    expect(text.get_by_role("cell")).to_have_text(["changed", "first"])
+    # The rules always agree with themselves, so no agreement is shown.
+    expect(table.get_by_role("row", name=re.compile("^Agreement"))).to_have_count(0)
+    columns.nth(1).get_by_role("link").press("Enter")
     expect(page).to_have_url(re.compile(f"/reports/{stored.worse}$"))

@@ -131,7 +131,7 @@ def test_logging_out_ends_the_session_in_every_tab(serve_here: ServeHere, visit:
     _expect_login_screen(page)
     assert visitor.context.cookies() == []
     other.bring_to_front()
-    other.get_by_role("link", name="Timeline").click()
+    other.get_by_role("link", name="Over time").click()
     _expect_login_screen(other)
     page.goto("/history")
     _expect_login_screen(page)

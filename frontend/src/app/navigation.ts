@@ -10,7 +10,7 @@ export const NAVIGATION: NavigationGroup[] = [
     links: [
       { to: "/", text: "Evaluate" },
       { to: "/history", text: "History" },
-      { to: "/timeline", text: "Timeline" },
+      { to: "/timeline", text: "Over time" },
       { to: "/playbooks", text: "Playbooks" },
     ],
   },

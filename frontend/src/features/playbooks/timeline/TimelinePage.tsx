@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearchParams } from "react-router";
+import { useState } from "react";
+import { useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
 import type { TimelineReport } from "@/api/types";
-import { Badge, badgeSign, badgeTone, Label, shownStatus } from "@/components/Badge";
-import { ButtonLink, TextLink } from "@/components/Button";
-import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
+import { Button, ButtonLink } from "@/components/Button";
+import { PageTitle } from "@/components/layout";
 import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
-import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatConsistency, formatTime } from "@/lib/format";
-import { TimelineChart } from "./TimelineChart";
+import { pluralize } from "@/lib/format";
+import { HeatMap } from "./HeatMap";
+
+const REPORTS_SHOWN = 30;
 
 export function TimelinePage() {
   const [params, setParams] = useSearchParams();
@@ -19,7 +20,9 @@ export function TimelinePage() {
   const error = subjects.error ?? points.error;
   return (
     <>
-      <PageTitle lead="The reports on one subject, in order.">Timeline</PageTitle>
+      <PageTitle lead="What each check found in the reports on one subject, the newest report first.">
+        Over time
+      </PageTitle>
       {error ? <ErrorNotice error={error} onRetry={() => Promise.all([subjects.refetch(), points.refetch()])} /> : null}
       {subjects.data && !subjects.data.length ? (
         <Empty title="No reports yet">
@@ -39,7 +42,7 @@ export function TimelinePage() {
         </div>
       ) : null}
       {subject && !points.data && !error ? <Loading label="the reports" /> : null}
-      {points.data?.length ? <TimelineView points={points.data} /> : null}
+      {points.data?.length ? <TimelineView key={subject} points={points.data} /> : null}
       {points.data && !points.data.length && subjects.data?.length ? (
         <Empty title="No reports on this subject yet">Choose another subject above.</Empty>
       ) : null}
@@ -48,71 +51,21 @@ export function TimelinePage() {
 }
 
 function TimelineView({ points }: { points: readonly TimelineReport[] }) {
-  const navigate = useNavigate();
-  const checks = [...new Set(points.flatMap(({ outcomes }) => Object.keys(outcomes)))];
+  const [shown, setShown] = useState(REPORTS_SHOWN);
+  const newestFirst = [...points].reverse();
+  const older = newestFirst.length - shown;
   return (
     <>
-      <TimelineChart points={points} onOpen={(id) => navigate(`/reports/${id}`)} />
-      <p className="mt-2 mb-6 text-sm text-soft">
-        ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE, … INCOMPLETE; a ring marks a saved baseline. A report without a
-        consistency score (a screening, too few votes, or the built-in rules, which do not vary) is drawn below the
-        axis.
+      <HeatMap reports={newestFirst.slice(0, shown)} previous={newestFirst[shown]} />
+      <p className="mt-2 text-sm text-soft">
+        Fail means that the check found something to look at, not that the text is wrong. Undecided means that the
+        evaluator could not settle it. A report opens from its date.
       </p>
-      <ScrollRegion label="Reports on this subject">
-        <table className="w-full text-sm">
-          <thead>
-            <tr>
-              {["Time", "Status", "Consistency", "Text", "Evaluator", ...checks.map(checkTitle)].map((name) => (
-                <th key={name} scope="col" className={`${TH} whitespace-normal`}>
-                  <VisibleText>{name}</VisibleText>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {points.map((point, index) => (
-              <tr key={point.id}>
-                <td className={`${TD} whitespace-nowrap`}>
-                  <TextLink to={`/reports/${point.id}`}>{formatTime(point.created_at)}</TextLink>
-                </td>
-                <td className={TD}>
-                  <span className="flex flex-wrap gap-1">
-                    <Badge value={shownStatus(point)} />
-                    {point.baseline ? <Label tone="plain">baseline</Label> : null}
-                    {point.mode === "screening" ? <Label tone="plain">screening</Label> : null}
-                  </span>
-                </td>
-                <td className={`${TD} tabular-nums`}>{formatConsistency(point)}</td>
-                <td className={TD}>{textChange(point, points[index - 1])}</td>
-                <td className={`${TD} whitespace-nowrap`}>
-                  <VisibleText>{point.evaluator}</VisibleText>
-                </td>
-                {checks.map((check) => (
-                  <td key={check} className={TD}>
-                    <CheckOutcome point={point} check={check} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollRegion>
+      {older > 0 ? (
+        <Button className="mt-3" onClick={() => setShown(shown + REPORTS_SHOWN)}>
+          Show {pluralize(Math.min(older, REPORTS_SHOWN), "older report")}
+        </Button>
+      ) : null}
     </>
-  );
-}
-
-function textChange(point: TimelineReport, previous: TimelineReport | undefined): string {
-  if (!previous) return "first";
-  return point.inputs_fingerprint === previous.inputs_fingerprint ? "same" : "changed";
-}
-
-function CheckOutcome({ point, check }: { point: TimelineReport; check: string }) {
-  const result = point.outcomes[check];
-  if (!result) return <span className="text-soft">–</span>;
-  return (
-    <span data-tone={badgeTone(result)} className="whitespace-nowrap text-(--tone)">
-      <span aria-hidden="true">{badgeSign(result)} </span>
-      {result}
-    </span>
   );
 }

@@ -1,0 +1,21 @@
+/** What the heat map shows of a series of reports. Pure. */
+import type { TimelineReport } from "@/api/types";
+
+/** The checks of all reports: those that failed or were undecided in the newest report that has them first. */
+export function checksOf(newestFirst: readonly Pick<TimelineReport, "outcomes">[]): string[] {
+  const newest = new Map<string, string>();
+  for (const { outcomes } of newestFirst) {
+    for (const [check, result] of Object.entries(outcomes)) if (!newest.has(check)) newest.set(check, result);
+  }
+  const order = ["fail", "indeterminate", "pass"];
+  return [...newest.entries()].sort(([, a], [, b]) => order.indexOf(a) - order.indexOf(b)).map(([check]) => check);
+}
+
+/** Whether the evaluated text is that of the report before. */
+export function textChange(
+  report: Pick<TimelineReport, "inputs_fingerprint">,
+  before: Pick<TimelineReport, "inputs_fingerprint"> | undefined,
+): string {
+  if (!before) return "first";
+  return report.inputs_fingerprint === before.inputs_fingerprint ? "same" : "changed";
+}
