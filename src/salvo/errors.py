@@ -5,7 +5,8 @@ SalvoError
 │   ├── NothingFoundError          there is nothing to work on, such as no scenario in a folder
 │   ├── UnknownIdError             no stored run or batch has an id that begins like this
 │   ├── AmbiguousIdError           several stored ids begin like this
-│   └── TokenUsedError             an evaluation was started with this client token before
+│   ├── TokenUsedError             an evaluation was started with this client token before
+│   └── ReviewChangedError         a report was reviewed further since somebody who wants to sign it looked at it
 ├── InputError                 a file or a value is not valid
 │   ├── NotUtf8Error               a text file that is not UTF-8, but may be Windows-1252
 │   ├── ScenarioFileError          a scenario file or a tool file, with the place of each problem
@@ -68,6 +69,10 @@ class TokenUsedError(UsageError):
     def __init__(self, evaluation_id: str) -> None:
         super().__init__(f"The evaluation {evaluation_id} was started with this token before.")
         self.evaluation_id = evaluation_id
+
+
+class ReviewChangedError(UsageError):
+    """A report was reviewed further since somebody who wants to sign it looked at it."""
 
 
 class UnknownIdError(UsageError):

@@ -17,6 +17,7 @@ from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import NOT_EVIDENCE, metadata
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_vote
+from tests.support.reviews import override
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 TABLES = {table.name: table for table in metadata.sorted_tables}
@@ -58,7 +59,7 @@ def new_value(column: "Column[Any]", value: Any) -> Any:
     if isinstance(column.type, Boolean):
         return not value
     if isinstance(column.type, Integer):
-        return value + 7
+        return (value or 0) + 7
     if isinstance(column.type, Float):
         return (value or 0) + 0.25
     return f"{value or ''} "
@@ -79,6 +80,7 @@ def altered_column(store: EvaluationStore, table: Table, column: str) -> Iterato
 def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
     finish_evaluation(unguarded, group="id-0000")
     unguarded.set_baseline("id-0001")
+    unguarded.reviews.add("id-0001", override())
 
     def signatures() -> list[VerificationFinding]:
         return chain_signatures.check(unguarded.audit_log(), unguarded.head_signatures())

@@ -23,6 +23,8 @@ class LoggedEvaluation:
     runs: list[Mapping[str, Any]] | None = None
     """The votes at the last entry that has them."""
     baseline: dict[str, Any] | None = None
+    reviews: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The columns of each review event, by its id."""
     erasure: AuditEntry | None = None
     unreadable: bool = False
     """An entry about it was altered, so it cannot be used."""
@@ -70,6 +72,9 @@ def _apply(entry: AuditEntry, evaluation: LoggedEvaluation) -> None:
         }
     elif entry.action == audit_log.BASELINE_CLEARED:
         evaluation.baseline = None
+    elif entry.action == audit_log.REVIEW:
+        columns = _mapping(content.get("review"))
+        evaluation.reviews[str(columns.get("event_id"))] = columns
     elif entry.action in (audit_log.ERASURE, audit_log.DELETION):
         evaluation.erasure = entry
 

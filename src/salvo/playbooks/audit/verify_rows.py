@@ -37,7 +37,7 @@ def check_rows(rows: RawRows, log: LoggedRows) -> VerificationFinding:
         return _unknown("The rows cannot be compared with the audit log: an entry about them was altered.")
     expected = {**_columns_by_report(row, logged), **logged.columns}
     changes = [
-        *_row_changes(evaluations, row, expected),
+        *row_changes(evaluations, row, expected),
         *_playbook_changes(rows.playbook, log, _text(row["playbook_hash"])),
         *_vote_changes(rows.votes, logged.runs, running=row["state"] == State.RUNNING),
         *_baseline_changes(rows.baseline, logged),
@@ -81,7 +81,8 @@ def _columns_by_report(row: RawRow, logged: LoggedEvaluation) -> dict[str, Any]:
         return {}
 
 
-def _row_changes(table: Table, row: RawRow, expected: Mapping[str, Any]) -> Iterator[str]:
+def row_changes(table: Table, row: RawRow, expected: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which columns of a row are not what the audit log says."""
     for column in _evidence(table):
         if column in expected and (change := _change(column, row[column], expected[column])):
             yield f"{table.name}.{change}"
@@ -108,7 +109,7 @@ def _playbook_changes(row: RawRow | None, log: LoggedRows, logic_hash: str) -> I
     if row is None:
         yield f"the row {logic_hash} of {playbooks.name} was removed"
         return
-    yield from _row_changes(playbooks, row, {**_columns_by_document(row), **log.playbooks.get(logic_hash, {})})
+    yield from row_changes(playbooks, row, {**_columns_by_document(row), **log.playbooks.get(logic_hash, {})})
 
 
 def _columns_by_document(row: RawRow) -> dict[str, Any]:
@@ -180,7 +181,7 @@ def _baseline_changes(row: RawRow | None, logged: LoggedEvaluation) -> Iterator[
     elif row is not None and logged.baseline is None:
         yield f"its row in {baselines.name} was inserted"
     elif row is not None and logged.baseline is not None:
-        yield from _row_changes(baselines, row, logged.baseline)
+        yield from row_changes(baselines, row, logged.baseline)
 
 
 def _unverified(rows: RawRows, expected: Mapping[str, Any], logged: LoggedEvaluation, log: LoggedRows) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import StoreError, UnknownIdError
-from salvo.playbooks.audit import chain_signatures, verify, verify_results, verify_rows
+from salvo.playbooks.audit import chain_signatures, verify, verify_results, verify_reviews, verify_rows
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows, project
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
@@ -36,6 +36,7 @@ def _verify(
         findings.append(verify_results.check_stored(evaluation, _baseline(store, evaluation.report)))
     if rows.evaluation is not None:
         findings.append(verify_rows.check_rows(rows, logged))
+        findings += verify_reviews.check_reviews(rows, logged)
     return [*findings, chain]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.types import NullType
 
 from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.records import RawRow, RawRows
-from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
+from salvo.playbooks.store.tables import baselines, evaluations, playbooks, review_texts, reviews, votes
 
 
 def load(connection: Connection, evaluation_id: str) -> RawRows:
@@ -17,7 +17,11 @@ def load(connection: Connection, evaluation_id: str) -> RawRows:
     baseline = _first(_rows(connection, baselines, evaluation_id=evaluation_id))
     used = [] if evaluation is None else _rows(connection, playbooks, logic_hash=evaluation["playbook_hash"])
     vote_rows = tuple(_rows(connection, votes, evaluation_id=evaluation_id))
-    return RawRows(evaluation, _first(used), vote_rows, baseline)
+    review_rows = tuple(_rows(connection, reviews, evaluation_id=evaluation_id))
+    of_reviews = select(reviews.c.event_id).where(reviews.c.evaluation_id == evaluation_id)
+    texts = connection.execute(select(*map(_raw, review_texts.c)).where(review_texts.c.event_id.in_(of_reviews)))
+    text_rows = tuple(dict(row) for row in texts.mappings())
+    return RawRows(evaluation, _first(used), vote_rows, baseline, review_rows, text_rows)
 
 
 def _first(rows: list[RawRow]) -> RawRow | None:
@@ -37,15 +41,15 @@ def _all_ids(connection: Connection) -> list[Any]:
 
 
 def list_orphans(connection: Connection) -> list[tuple[str, str]]:
-    """Return the tables and ids of rows about evaluations that are not stored, or whose id is no text."""
+    """Return the tables and ids of rows about what is not stored, or whose id is no text."""
     stored = select(evaluations.c.id)
     no_texts = [evaluation_id for evaluation_id in _all_ids(connection) if not isinstance(evaluation_id, str)]
+    references = [(table, table.c.evaluation_id, stored) for table in (votes, baselines, reviews)]
+    references.append((review_texts, review_texts.c.event_id, select(reviews.c.event_id)))
     return [(evaluations.name, str(as_logged(evaluation_id))) for evaluation_id in no_texts] + [
-        (table.name, str(as_logged(evaluation_id)))
-        for table in (votes, baselines)
-        for evaluation_id in connection.scalars(
-            select(_raw(table.c.evaluation_id)).where(table.c.evaluation_id.not_in(stored)).distinct()
-        )
+        (table.name, str(as_logged(name)))
+        for table, column, existing in references
+        for name in connection.scalars(select(_raw(column)).where(column.not_in(existing)).distinct())
     ]
 
 

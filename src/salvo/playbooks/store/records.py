@@ -200,3 +200,5 @@ class RawRows:
     playbook: RawRow | None
     votes: tuple[RawRow, ...]
     baseline: RawRow | None
+    reviews: tuple[RawRow, ...]
+    review_texts: tuple[RawRow, ...]

@@ -25,6 +25,9 @@ from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report, measured_consistency
+from salvo.playbooks.review.events import ReviewEvent
+from salvo.playbooks.review.labels import ReviewLabel
+from salvo.playbooks.review.review_store import ReviewStore
 from salvo.playbooks.store import (
     audit_entries,
     baselines,
@@ -82,6 +85,7 @@ class EvaluationStore:
         self._clock = clock
         self._owner = process_owner.new_owner()
         self.queue = EvaluationQueue(database, clock, self._owner)
+        self.reviews = ReviewStore(database, clock)
 
     @classmethod
     def open(
@@ -464,6 +468,16 @@ class EvaluationStore:
         with self._database.reading() as connection:
             evaluation_id = baselines.find_for_series(connection, playbook_hash, subject, before)
             return None if evaluation_id is None else self._parse(rows.get_row(connection, evaluation_id))
+
+    # Reviews. What else there is of them is in `reviews`.
+
+    def review_events(self, evaluation_id: str) -> list[ReviewEvent]:
+        """Return what people decided, said and signed about a report, the oldest first."""
+        return self.reviews.events(evaluation_id)
+
+    def labels(self, *, playbook_hash: str | None = None, check_id: str | None = None) -> list[ReviewLabel]:
+        """Return what reviewers decided: one row per report, check and reviewer, the oldest report first."""
+        return self.reviews.labels(playbook_hash=playbook_hash, check_id=check_id)
 
     # The audit log.
 

@@ -113,6 +113,37 @@ baselines = Table(
     Index("byop_baselines_by_series", "playbook_hash", "subject", "saved_at"),
 )
 
+reviews = Table(
+    "byop_reviews",
+    metadata,
+    Column("event_id", _Name, primary_key=True),
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("actor", _Name, nullable=False),
+    Column("authenticated", Boolean, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("check_id", _Name),
+    Column("finding", Integer),
+    Column("result", Text),
+    Column("assignee", _Name),
+    Column("target", _Name),
+    Column("blind", Boolean, nullable=False),
+    Column("seen", Integer, nullable=False),
+    Column("state_hash", Text),
+    Column("reason_sha256", Text),
+    UniqueConstraint("evaluation_id", "sequence", name="byop_reviews_in_order"),
+)
+
+review_texts = Table(
+    "byop_review_texts",
+    metadata,
+    Column("event_id", _Name, ForeignKey("byop_reviews.event_id", ondelete="CASCADE"), primary_key=True),
+    Column("salt", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+"""What people wrote, apart from their decisions: a text can be erased, and the audit log stays as it is."""
+
 audit = Table(
     "byop_audit",
     metadata,

@@ -1,0 +1,64 @@
+"""Compare the review events of a report with the audit log. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from salvo.engine.text.formatting import pluralize
+from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
+from salvo.playbooks.audit.verify import VerificationFinding, VerificationState, listed
+from salvo.playbooks.audit.verify_rows import row_changes
+from salvo.playbooks.review.review_store import reason_hash
+from salvo.playbooks.store.records import RawRow, RawRows
+from salvo.playbooks.store.tables import review_texts, reviews
+
+PART = "reviews"
+
+
+def check_reviews(rows: RawRows, log: LoggedRows) -> list[VerificationFinding]:
+    """Name every review event that was altered, removed or added; nothing for a report that nobody reviewed."""
+    evaluation_id = (rows.evaluation or {}).get("id")
+    logged = log.evaluations.get(str(evaluation_id), LoggedEvaluation())
+    if not rows.reviews and not logged.reviews:
+        return []
+    if logged.unreadable:
+        message = "The review events cannot be compared with the audit log: an entry about the report was altered."
+        return [VerificationFinding(PART, VerificationState.UNKNOWN, message)]
+    changes = [*_changes(rows, logged.reviews)]
+    if changes:
+        message = f"Review events were altered after they were stored: {listed(changes)}."
+        return [VerificationFinding(PART, VerificationState.ALTERED, message)]
+    events = pluralize(len(rows.reviews), "review event is", "review events are")
+    message = f"{events} what the audit log says, with the names and texts as they were written."
+    return [VerificationFinding(PART, VerificationState.HOLDS, message)]
+
+
+def _changes(rows: RawRows, logged: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    stored = {str(row["event_id"]): row for row in rows.reviews}
+    texts = {str(row["event_id"]): row for row in rows.review_texts}
+    for event_id, row in stored.items():
+        expected = logged.get(event_id)
+        if expected is None:
+            yield f"{_name(event_id, row)} was added to {reviews.name}"
+            continue
+        name = _name(event_id, expected)
+        yield from (f"of {name}, {change}" for change in row_changes(reviews, row, expected))
+        yield from _text_changes(name, texts.get(event_id), expected.get("reason_sha256"))
+    for event_id in logged.keys() - stored.keys():
+        yield f"{_name(event_id, logged[event_id])} was removed from {reviews.name}"
+
+
+def _text_changes(name: str, text: RawRow | None, expected: Any) -> Iterator[str]:
+    if text is None:
+        if expected is not None:
+            yield f"the text of {name} was removed from {review_texts.name}"
+    elif expected is None:
+        yield f"a text was added to {name} in {review_texts.name}"
+    elif reason_hash(str(text["salt"]), str(text["reason"])) != expected:
+        yield f"the text of {name} does not match its hash in the audit log"
+
+
+def _name(event_id: str, columns: Mapping[str, Any]) -> str:
+    about = f" of {columns['check_id']}" if columns.get("check_id") else ""
+    return f"the event {event_id} ({columns.get('action')}{about} by {columns.get('actor')}, {columns.get('at')})"

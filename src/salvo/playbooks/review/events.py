@@ -1,0 +1,107 @@
+"""Review events: what a person did about a report. They are added, and never altered or removed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from salvo.engine.jsonio.canonical import sha256
+from salvo.playbooks.audit.integrity import canonical
+from salvo.playbooks.enums import Result
+
+
+class ReviewAction(StrEnum):
+    ACCEPT = "accept"
+    """The reviewer agrees with the evaluator's result, or that a finding is one."""
+    OVERRIDE = "override"
+    """The reviewer gives another result, or says that a finding is none. The evaluator's own result stays."""
+    COMMENT = "comment"
+    ASSIGN = "assign"
+    SIGN_OFF = "sign_off"
+    WITHDRAW = "withdraw"
+    """Take back an earlier event of one's own, which stays in the history."""
+    AMEND = "amend"
+    """Replace the content of an earlier event of one's own, which stays in the history."""
+
+
+DECISIONS = frozenset({ReviewAction.ACCEPT, ReviewAction.OVERRIDE})
+CHANGES = frozenset({ReviewAction.WITHDRAW, ReviewAction.AMEND})
+"""The actions that are about an earlier event."""
+_NOT_SIGNED = frozenset({ReviewAction.SIGN_OFF, ReviewAction.ASSIGN})
+"""Neither another sign-off nor who should look at a check changes what a reviewer signed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewDraft:
+    """An event that is to be added. See `ReviewEvent` for the fields."""
+
+    action: ReviewAction
+    actor: str
+    check_id: str | None = None
+    finding: int | None = None
+    result: Result | None = None
+    reason: str = ""
+    assignee: str | None = None
+    target: str | None = None
+    blind: bool = False
+    authenticated: bool = False
+    seen: int | None = None
+    """None: the reviewer knows every event so far."""
+    state_hash: str | None = None
+    """The state that the reviewer saw and signs; None: the state as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEvent:
+    event_id: str
+    report_id: str
+    sequence: int
+    """Its number among the events of the report, from 1."""
+    at: str
+    actor: str
+    authenticated: bool
+    """False if the name is as typed, and nobody checked it."""
+    action: ReviewAction
+    check_id: str | None
+    """None: it is about the report as a whole, or about a finding that no check made."""
+    finding: int | None
+    """With a check, the number of its quote; without, that of the report's finding in the text; both from 1."""
+    result: Result | None
+    """What the reviewer decided about a check."""
+    reason: str
+    """Why, or the text of a comment. Empty if there is none, or if it was erased; the hash stays."""
+    assignee: str | None
+    """To whom it was assigned; None: to nobody any more."""
+    target: str | None
+    """The event that is withdrawn or amended."""
+    blind: bool
+    """The reviewer saw neither the evaluator's result nor what other reviewers decided."""
+    seen: int
+    """The number of the newest event that the reviewer had seen; 0 if the review was blind."""
+    state_hash: str | None
+    """What was signed: see `state_hash`."""
+    reason_sha256: str | None
+    """The hash of a random salt and the reason, so that the reason can be erased; None if there is none."""
+
+
+def state_hash(report_hash: str | None, events: Sequence[ReviewEvent]) -> str:
+    """Return the hash of what a sign-off signs: the report and every decision and comment on it so far."""
+    by_id = {event.event_id: event for event in events}
+    signed = [_signed_fields(event) for event in events if is_signed(event, by_id)]
+    return sha256(canonical({"report_hash": report_hash, "events": signed}))
+
+
+def is_signed(event: ReviewEvent, by_id: Mapping[str, ReviewEvent]) -> bool:
+    """Return whether a sign-off signs the event; `by_id` has all events of the report."""
+    target = by_id.get(event.target or "", event)
+    return event.action not in _NOT_SIGNED and target.action not in _NOT_SIGNED
+
+
+def _signed_fields(event: ReviewEvent) -> dict[str, object]:
+    """Return all fields but the reason itself, which its hash stands for: erasing it changes nothing that was signed.
+
+    The number of an event is left out: it counts sign-offs and assignments, too. So is what its writer had seen.
+    """
+    fields = asdict(event)
+    return {name: value for name, value in fields.items() if name not in ("reason", "sequence", "seen")}

@@ -1,0 +1,40 @@
+"""What people decide about reports."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    name = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+    of_evaluation = "byop_evaluations.id"
+    op.create_table(
+        "byop_reviews",
+        sa.Column("event_id", name, primary_key=True),
+        sa.Column("evaluation_id", name, sa.ForeignKey(of_evaluation, ondelete="CASCADE"), nullable=False),
+        sa.Column("sequence", sa.Integer, nullable=False),
+        sa.Column("at", sa.Text, nullable=False),
+        sa.Column("actor", name, nullable=False),
+        sa.Column("authenticated", sa.Boolean, nullable=False),
+        sa.Column("action", sa.Text, nullable=False),
+        sa.Column("check_id", name),
+        sa.Column("finding", sa.Integer),
+        sa.Column("result", sa.Text),
+        sa.Column("assignee", name),
+        sa.Column("target", name),
+        sa.Column("blind", sa.Boolean, nullable=False),
+        sa.Column("seen", sa.Integer, nullable=False),
+        sa.Column("state_hash", sa.Text),
+        sa.Column("reason_sha256", sa.Text),
+        sa.UniqueConstraint("evaluation_id", "sequence", name="byop_reviews_in_order"),
+    )
+    op.create_table(
+        "byop_review_texts",
+        sa.Column("event_id", name, sa.ForeignKey("byop_reviews.event_id", ondelete="CASCADE"), primary_key=True),
+        sa.Column("salt", sa.Text, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+    )
