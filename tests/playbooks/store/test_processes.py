@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.store.queue import AbandonedEvaluations
+from salvo.playbooks.store.queueing.queue import AbandonedEvaluations
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock

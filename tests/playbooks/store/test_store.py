@@ -16,7 +16,7 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store.leases import Submission
+from salvo.playbooks.store.queueing.leases import Submission
 from salvo.playbooks.store.records import ErrorDetail, HistoryRow, State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock

@@ -48,7 +48,7 @@ from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
     from salvo.cli.salvo.run_workers import ChosenWorkers
-    from salvo.engine.wire.rate_shares import RateState
+    from salvo.engine.rates.rate_shares import RateState
 
 
 def run(

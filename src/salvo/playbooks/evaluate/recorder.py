@@ -18,7 +18,7 @@ from salvo.playbooks.report.builder import BaselineReport
 from salvo.playbooks.report.report import Report
 
 if TYPE_CHECKING:
-    from salvo.playbooks.store.leases import Submission
+    from salvo.playbooks.store.queueing.leases import Submission
     from salvo.playbooks.store.store import EvaluationStore
 
 T = TypeVar("T")

@@ -19,12 +19,13 @@ from salvo.playbooks.report.report import Report
 from salvo.playbooks.review.events import ReviewAction, ReviewDraft, ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel, deciding_events
 from salvo.playbooks.review.rules import checked_draft
-from salvo.playbooks.store import audit_entries, notifications
+from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store import evaluations as evaluation_rows
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, damaged_evaluation
 from salvo.playbooks.store.database import Database
-from salvo.playbooks.store.leases import as_stored
+from salvo.playbooks.store.queueing import notifications
+from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.tables import evaluations, playbooks, review_texts, reviews
 

@@ -22,7 +22,7 @@ from salvo.engine.text.messages import install_command
 from salvo.errors import StoreError
 from salvo.playbooks.store.errors import NEWER, capitalized, store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
-from salvo.playbooks.store.notifications import ChangeListener
+from salvo.playbooks.store.queueing.notifications import ChangeListener
 
 TIMEOUT = 30
 """Seconds to wait for another process that writes, or for a server that does not answer."""

@@ -28,25 +28,16 @@ from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.review.events import ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel
 from salvo.playbooks.review.review_store import ReviewStore
-from salvo.playbooks.store import (
-    audit_entries,
-    baselines,
-    head_signatures,
-    leases,
-    notifications,
-    process_owner,
-    raw_rows,
-    tables,
-    votes,
-)
+from salvo.playbooks.store import audit_entries, baselines, head_signatures, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
-from salvo.playbooks.store.leases import Submission
 from salvo.playbooks.store.location import TOUCH
-from salvo.playbooks.store.notifications import ChangeListener
-from salvo.playbooks.store.queue import LEASE_COLUMNS, EvaluationQueue
+from salvo.playbooks.store.queueing import leases, notifications, process_owner
+from salvo.playbooks.store.queueing.leases import Submission
+from salvo.playbooks.store.queueing.notifications import ChangeListener
+from salvo.playbooks.store.queueing.queue import LEASE_COLUMNS, EvaluationQueue
 from salvo.playbooks.store.records import (
     RUN_HINT,
     BaselineRecord,

@@ -32,8 +32,8 @@ from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
     from salvo.engine.chat.judge import JudgeVote, Question
+    from salvo.engine.rates.pacing import Pacer
     from salvo.engine.wire.cache import CachingWire
-    from salvo.engine.wire.pacing import Pacer
     from salvo.engine.wire.record import RecordingWire
     from salvo.scenarios.run.conversation.log import ConversationLog
     from salvo.scenarios.run.conversation.users import User

@@ -37,8 +37,8 @@ from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
-    from salvo.engine.wire.pacing import Pacer
-    from salvo.engine.wire.rate_shares import RateState
+    from salvo.engine.rates.pacing import Pacer
+    from salvo.engine.rates.rate_shares import RateState
     from salvo.scenarios.run.tools.mcp_tools import McpServers
     from salvo.scenarios.store.reply_cache import CacheSource
 
@@ -283,7 +283,7 @@ class Runner:
     def _pacer(self, add_room: Callable[[], None]) -> Pacer | None:
         if not self.limits.is_adaptive:
             return None
-        from salvo.engine.wire.pacing import Pacer  # most commands have a fixed number of runs at once
+        from salvo.engine.rates.pacing import Pacer  # most commands have a fixed number of runs at once
 
         return Pacer(self.clock, add_room, self.listener.paced)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from salvo.engine.chat import catalog
 from salvo.playbooks.evaluate.session import EvaluatorConfig
-from salvo.playbooks.store.leases import TYPED_KEY
+from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.web.settings import Settings, server_of
 
 _KEY = "key "

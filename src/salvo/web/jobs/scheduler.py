@@ -23,8 +23,8 @@ from salvo.playbooks.evaluate.recorder import RENEWAL_SECONDS, StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.store import notifications
-from salvo.playbooks.store.leases import Submission
+from salvo.playbooks.store.queueing import notifications
+from salvo.playbooks.store.queueing.leases import Submission
 from salvo.playbooks.store.records import ErrorDetail, StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.jobs.changes import Changes

@@ -17,7 +17,7 @@ from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import stored_playbook
-from salvo.playbooks.store.leases import TYPED_KEY
+from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation
 from salvo.web import events
 from salvo.web.jobs import requirements

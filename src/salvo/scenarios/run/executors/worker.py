@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from salvo import __version__
+from salvo.engine.rates.rate_shares import RateState
 from salvo.engine.runtime.event_loop import Responsible
-from salvo.engine.wire.rate_shares import RateState
 from salvo.engine.wire.retry import Wait
 from salvo.errors import InputError, SalvoError, StoreError, UsageError
 from salvo.scenarios.destinations import destination_lines

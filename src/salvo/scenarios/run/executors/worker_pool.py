@@ -15,10 +15,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+from salvo.engine.rates.rate_shares import RateState, equal_shares
 from salvo.engine.runtime.pool import gather
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.base import WireRequest
-from salvo.engine.wire.rate_shares import RateState, equal_shares
 from salvo.engine.wire.retry import Wait
 from salvo.errors import SalvoError, StoreError, UsageError, WorkerLostError
 from salvo.scenarios.result import ListedServer

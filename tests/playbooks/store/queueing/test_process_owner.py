@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.playbooks.store.process_owner import has_ended, machine, new_owner, this_process
+from salvo.playbooks.store.queueing.process_owner import has_ended, machine, new_owner, this_process
 
 
 def test_this_process_has_not_ended() -> None:

@@ -15,10 +15,10 @@ from sqlalchemy import Connection, Select, and_, func, or_, select, update
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import TokenUsedError
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.store import leases, notifications
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.database import Database
-from salvo.playbooks.store.leases import NOBODY, Submission
+from salvo.playbooks.store.queueing import leases, notifications
+from salvo.playbooks.store.queueing.leases import NOBODY, Submission
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import IS_RUNNING, evaluations

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
+from salvo.engine.rates.rate_control import RateController
+from salvo.engine.rates.rate_headers import RATE_HEADERS, read_headroom
+from salvo.engine.rates.rate_shares import RateState
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
-from salvo.engine.wire.rate_control import RateController
-from salvo.engine.wire.rate_headers import RATE_HEADERS, read_headroom
-from salvo.engine.wire.rate_shares import RateState
 from salvo.engine.wire.retry import requested_seconds
 from salvo.errors import WireError
 

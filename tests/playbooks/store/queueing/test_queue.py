@@ -10,9 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from salvo.errors import LeaseLostError, TokenUsedError, UsageError
 from salvo.playbooks.audit import audit_log, verify_store
 from salvo.playbooks.audit.verify import VerificationState
-from salvo.playbooks.store import leases
-from salvo.playbooks.store.leases import TYPED_KEY, Submission
-from salvo.playbooks.store.queue import AbandonedEvaluations, QueueCounts
+from salvo.playbooks.store.queueing import leases
+from salvo.playbooks.store.queueing.leases import TYPED_KEY, Submission
+from salvo.playbooks.store.queueing.queue import AbandonedEvaluations, QueueCounts
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock

@@ -9,8 +9,8 @@ from itertools import count
 
 import pytest
 
-from salvo.engine.wire.rate_control import RateController
-from salvo.engine.wire.rate_headers import Headroom
+from salvo.engine.rates.rate_control import RateController
+from salvo.engine.rates.rate_headers import Headroom
 
 
 @dataclass

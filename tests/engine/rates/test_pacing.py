@@ -4,9 +4,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from salvo.engine.rates.pacing import Pacer
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.wire.base import WireReply, WireRequest
-from salvo.engine.wire.pacing import Pacer
 from salvo.errors import UnreachableError
 
 REQUEST = WireRequest("openai", "/chat/completions", {"model": "gpt-5.4-mini"})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from salvo.playbooks.store import process_owner
+from salvo.playbooks.store.queueing import process_owner
 from salvo.playbooks.store.records import State
 
 LEASE = timedelta(seconds=15)

@@ -15,8 +15,8 @@ from sqlalchemy import text
 
 from salvo.errors import LeaseLostError, UsageError
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.store import leases
-from salvo.playbooks.store.leases import TYPED_KEY, Submission, next_turn
+from salvo.playbooks.store.queueing import leases
+from salvo.playbooks.store.queueing.leases import TYPED_KEY, Submission, next_turn
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock

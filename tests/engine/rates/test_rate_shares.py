@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.wire.rate_shares import RateState, equal_shares
+from salvo.engine.rates.rate_shares import RateState, equal_shares
 
 RATES = st.floats(0.1, 1000)
 STATES = st.builds(RateState, st.just("openai"), st.sampled_from(["a", "b"]), RATES, st.floats(-10, 100))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.wire.rate_headers import RATE_HEADERS, Headroom, read_headroom
+from salvo.engine.rates.rate_headers import RATE_HEADERS, Headroom, read_headroom
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from salvo.engine.wire.rate_headers import Headroom
+from salvo.engine.rates.rate_headers import Headroom
 
 _CUT = 0.8
 _DEEP_CUT = 0.5
