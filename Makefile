@@ -17,7 +17,7 @@ NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-load test-lowest test-frameworks bench demo serve dist pictures clean
+.PHONY: help setup check test test-browser test-load test-lowest test-frameworks bench demo serve dist pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,10 +91,14 @@ site: $(READY) ## the documentation as a website in build/site, with every inter
 	$(BIN)/python -m sphinx -q --nitpicky --fail-on-warning --keep-going --builder html docs build/site
 	@echo "build/site/index.html"
 
-test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
+test: $(READY) $(PAGE) ## the test suite, in parallel, with branch coverage; the page in a browser and what is large: make test-load
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
+	$(BIN)/python -m pytest -p tests.support.coverage.plugin -n auto --dist worksteal --ignore tests/e2e \
+	  -m "not browser and not load and not referee and not frameworks and not promptfoo"
+
+test-browser: $(READY) $(PAGE) ## the page in a Chromium, without coverage
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -p tests.support.coverage.plugin -n auto --dist worksteal -m "not load and not referee and not frameworks and not promptfoo"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "browser and not load" tests/e2e
 
 RAY := .venv-ray
 RAY_READY := $(RAY)/.ready
@@ -108,9 +112,9 @@ $(RAY_READY): requirements/ray.txt requirements/build.txt
 	  $(RAY)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable . && touch $@; } || \
 	  echo "Ray cannot be installed here, so its tests are skipped."
 
-test-load: $(READY) $(PAGE) $(RAY_READY) ## large data, many processes, simulated statistics and many more generated examples, without coverage
+test-load: $(READY) $(PAGE) $(RAY_READY) ## the page in a Chromium, large data, many processes, simulated statistics and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
-	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto --dist worksteal -m "load or referee or hypothesis"
+	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto --dist worksteal -m "browser or load or referee or hypothesis"
 
 MCP_SDKS := .venv-mcp
 MCP_READY := $(MCP_SDKS)/.ready

@@ -33,6 +33,14 @@ ServeHere = Callable[..., WebServer]
 expect.set_options(timeout=30_000)  # for busy machines; visible elements are found immediately
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder needs a browser."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+
+
 @pytest.fixture(scope="package")
 def _playwright() -> Iterator[Playwright]:
     """Package scope, because other tests of the process cannot run an event loop while it is open."""
@@ -43,7 +51,9 @@ def _playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="package")
 def browser(_playwright: Playwright) -> Iterator[Browser]:
     if not static_files.is_built(STATIC) or not AXE.exists():
-        _without("The page is not built, or its tools are not here: `make test` does both where Node is installed.")
+        _without(
+            "The page is not built, or its tools are not here: `make test-browser` does both where Node is installed."
+        )
     executable = chromium.find(_playwright)
     if executable is None:
         _without(chromium.HOW)

@@ -1,6 +1,6 @@
 """A Chromium for the tests of the page: the one that is here, or else one that is installed.
 
-`python -m tests.support.chromium` makes sure that there is one; `make test` calls it.
+`python -m tests.support.chromium` makes sure that there is one; `make test-browser` and `make test-load` call it.
 """
 
 import os
