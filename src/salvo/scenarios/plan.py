@@ -6,23 +6,26 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.base import RecordingOptions
 from salvo.errors import InputError, UsageError
+from salvo.scenarios.analysis.confidence_gate import is_unsettled
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
-from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
-from salvo.scenarios.shards import BatchName, Shard, is_named
+from salvo.scenarios.run.runner import ScenarioRuns
+from salvo.scenarios.shards import BatchName, Shard, continue_batch, is_named
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.location import open_store
-from salvo.scenarios.store.merge import batch_difference
 from salvo.scenarios.workspace import Workspace
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.shared_rounds import SharedRounds
 
 T = TypeVar("T")
 UNTIL_SURE_CONFIDENCE = 0.95
@@ -77,9 +80,12 @@ class RunSettings:
 
 
 def plan_runs(
-    workspace: Workspace, scenarios: Iterable[tuple[Path, Scenario, RunSettings]], command: str = ""
+    workspace: Workspace, scenarios: Iterable[tuple[Path, Scenario, RunSettings]], command: str = "", shards: int = 1
 ) -> list[ScenarioRuns]:
-    """Return a new batch for each scenario, with all its runs (or those of the first round) to do."""
+    """Return a new batch for each scenario, with all its runs (or those of the first round) to do.
+
+    A round has as many runs as all shards make at once.
+    """
     items = [(file, *_with_confidence(scenario, settings)) for file, scenario, settings in scenarios]
     # All of them first: their keys and secrets must be known before anything is redacted.
     for _, scenario, _ in items:
@@ -92,7 +98,7 @@ def plan_runs(
         batch = prepared.batch
         if settings.max_runs is not None:
             batch.max_runs = settings.max_runs
-            batch.runs = min(scenario.concurrency or settings.at_once, settings.max_runs)
+            batch.runs = min((scenario.concurrency or settings.at_once) * shards, settings.max_runs)
             batch.rounds = [batch.runs]
         batch.one_sided = settings.one_sided
         work.append(ScenarioRuns(batch, prepared, list(range(1, batch.runs + 1))))
@@ -114,7 +120,8 @@ def plan_named_runs(
     """
     chosen = list(scenarios)
     batch_name = BatchName.of_project(workspace.project, name, workspace.commit(), [file for file, _, _ in chosen])
-    work = plan_runs(workspace, chosen, command=batch_name.command_id)
+    shards = 1 if shard is None else shard.count
+    work = plan_runs(workspace, chosen, batch_name.command_id, shards)
     for index, runs in enumerate(work):
         runs.batch.batch_id = batch_name.batch_id(index, runs.batch.scenario_id)
     store = workspace.store()
@@ -124,37 +131,32 @@ def plan_named_runs(
         enter(store.hold([runs.batch for runs in work], now))
     else:
         held = enter(store.hold_runs(_shard_numbers(work, shard), now))
-    for runs in work:
+    for index, (runs, settings) in enumerate(zip(work, (item[2] for item in chosen), strict=True)):
         batch = runs.batch
+        runs.shard = shard
         if store.has_batch(batch.batch_id):
-            _take_over(batch, store.load_batch(batch.batch_id))
+            continue_batch(batch, store.load_batch(batch.batch_id))
             runs.earlier = store.load_entries(batch.batch_id)
         numbers = range(1, batch.runs + 1) if held is None else held[batch.batch_id]
         runs.pending = sorted({*numbers} - store.stored_numbers(batch.batch_id))
+        if shard is not None and batch.max_runs is not None:
+            runs.shared_rounds = _shared_rounds(shard, index, settings.at_once)
     return work
 
 
+def _shared_rounds(shard: Shard, index: int, at_once: int) -> SharedRounds:
+    from salvo.scenarios.run.shared_rounds import SharedRounds  # only shards with --until-sure need it
+
+    return SharedRounds(shard, index, at_once)
+
+
 def _shard_numbers(work: Iterable[ScenarioRuns], shard: Shard) -> dict[str, list[int]]:
-    """Return the runs of a shard, by batch, whether they are stored or not."""
+    """Return the runs of a shard, by batch, whether they are stored or not; none of --until-sure, before its rounds."""
     numbers, offset = {}, 0
     for runs in work:
-        numbers[runs.batch.batch_id] = shard.numbers(runs.pending, offset)
+        numbers[runs.batch.batch_id] = [] if runs.batch.max_runs is not None else shard.numbers(runs.pending, offset)
         offset += len(runs.pending)
     return numbers
-
-
-def _take_over(batch: Batch, stored: Batch) -> None:
-    """Continue a batch as it was started. Raise UsageError if the command would make other runs than that one."""
-    if stored.max_runs is not None:  # so many rounds were begun
-        batch.runs, batch.rounds = stored.runs, stored.rounds
-    if (field_name := batch_difference(batch, stored)) is not None:
-        raise UsageError(
-            f"The batch {batch.batch_id} of {batch.scenario_id} was started with another {field_name}.",
-            hint="A batch has one version of everything that it runs: give this one another name with --batch.",
-        )
-    batch.created_at = stored.created_at
-    batch.mcp_servers = stored.mcp_servers
-    batch.settings = stored.settings
 
 
 def plan_resume(

@@ -16,7 +16,10 @@ from typing import Self
 from salvo.engine.runtime.clock import TIME_DIGITS, base32, id_time
 from salvo.engine.runtime.files import read_regular
 from salvo.engine.runtime.git import commit_time
+from salvo.errors import UsageError
+from salvo.scenarios.result import Batch
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.merge import batch_difference
 
 MOST_SHARDS = 10_000
 _NAME_DIGITS = 11
@@ -81,6 +84,20 @@ class BatchName:
 def is_named(batch_id: str) -> bool:
     """Return whether the batch has a name, so that other commands may make runs of it, too."""
     return len(batch_id) == _NAMED_ID_DIGITS
+
+
+def continue_batch(batch: Batch, stored: Batch) -> None:
+    """Continue a batch as it was started. Raise UsageError if the command would make other runs than that one."""
+    if stored.max_runs is not None:  # so many rounds were begun
+        batch.runs, batch.rounds = stored.runs, stored.rounds
+    if (field_name := batch_difference(batch, stored)) is not None:
+        raise UsageError(
+            f"The batch {batch.batch_id} of {batch.scenario_id} was started with another {field_name}.",
+            hint="A batch has one version of everything that it runs: give this one another name with --batch.",
+        )
+    batch.created_at = stored.created_at
+    batch.mcp_servers = stored.mcp_servers
+    batch.settings = stored.settings
 
 
 def _digits(text: str, digits: int) -> str:

@@ -147,7 +147,7 @@ def test_an_interrupted_batch_is_resumed_at_once(shared: UserProject) -> None:
     assert opened(shared).stored_numbers(opened(shared).batch_ids()[0]) == {1, 2, 3, 4}
 
 
-def test_a_batch_that_another_process_makes_is_not_resumed_until_its_lease_has_expired(shared: UserProject) -> None:
+def test_a_batch_that_another_process_makes_is_not_resumed_until_that_has_ended(shared: UserProject) -> None:
     shared.write("scenarios/six.yaml", SCENARIO.format(agent="slow"))
     process = shared.process("run")
     store = opened(shared)
@@ -162,9 +162,12 @@ def test_a_batch_that_another_process_makes_is_not_resumed_until_its_lease_has_e
     assert f"are being made by process {process.pid} on " in refused.stderr
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    [session] = store.storage.names("sessions")
+    stored = store.storage.get(f"sessions/{session}")
+    elsewhere = {**json.loads(stored), "pid_namespace": "another machine"}
+    store.storage.put(f"sessions/{session}", json.dumps(elsewhere).encode())
     assert shared.salvo("run", "--resume", "latest").exit_code == ExitCode.USAGE  # nobody can know yet
-    for name in list(store.storage.names("sessions")):
-        store.storage.delete(f"sessions/{name}")  # as if a minute had passed
+    store.storage.put(f"sessions/{session}", stored)
     assert shared.salvo("run", "--resume", "latest").exit_code == ExitCode.OK
 
 

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from salvo.engine.stats.rates import Tally
-from salvo.scenarios.analysis.confidence_gate import gate_evidence
+from salvo.scenarios.analysis.confidence_gate import gate_evidence, is_unsettled
 from salvo.scenarios.analysis.summary import BatchVerdict, summarise
 from salvo.scenarios.report.terminal import verdict
 from salvo.scenarios.result import Cause, Outcome, SkippedRun
-from salvo.scenarios.run.runner import is_unsettled
 from salvo.scenarios.store.index import index_entry
 from tests.cli.salvo.test_run import tidy
 from tests.support.project import UserProject

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from salvo.scenarios.analysis.confidence_gate import is_unsettled
 from salvo.scenarios.analysis.summary import (
     AssertionSummary,
     BatchSummary,
@@ -17,7 +18,6 @@ from salvo.scenarios.analysis.summary import (
     summarise,
 )
 from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics, SkippedRun
-from salvo.scenarios.run.runner import is_unsettled
 from salvo.scenarios.store.index import IndexEntry, Judged, index_entry
 from tests.support.runs import batch, book_flight, judged, result
 

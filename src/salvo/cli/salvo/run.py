@@ -80,7 +80,7 @@ from salvo.cli.salvo.store_option import store_option
     help="For development: use replies of earlier runs again. Such runs are marked, and are no new evidence.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be run, where calls would go and what it would cost.")
-@click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are started.")
+@click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are started; of all shards together.")
 @click.option(
     "--resume",
     metavar="BATCH",
@@ -90,7 +90,8 @@ from salvo.cli.salvo.store_option import store_option
 @click.option(
     "--shard",
     metavar="K/N",
-    help="Only make the K-th of N equal parts of the runs; `salvo merge` joins the stores of all parts.",
+    help="Only make the K-th of N equal parts of the runs; `salvo merge` joins the stores of all parts, "
+    "unless they have one (--store).",
 )
 @click.option(
     "--batch",

@@ -105,9 +105,9 @@ def run(
         shard,
         batch_name,
         resume=resume,
+        needs_one_store={"--until-sure": until_sure, "--max-cost": max_cost is not None},
+        has_one_store=bool(store_address),
         needs_all_runs={
-            "--until-sure": until_sure,
-            "--max-cost": max_cost is not None,
             "--against-baseline": baseline is not None,
             "--lf": last_failed,
             "--ff": failed_first,
@@ -180,7 +180,7 @@ def run(
         store = workspace.store()
         summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
         compared = None if blessed is None else blessed.compare(store, work, commits)
-        show(store, work, summaries, compared, output, part)
+        show(store, work, summaries, compared, output, part, has_one_store=bool(store_address))
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
     limits, workers = _choose_workers(workspace, work, settings, limits, processes, cluster)
@@ -215,7 +215,7 @@ def _plan_new(
         return plan_runs(workspace, items)
     enter = click.get_current_context().with_resource
     work = plan_named_runs(workspace, items, batch_name, shard, enter=enter)
-    if not any(item.pending for item in work):
+    if not any(map(_may_run, work)):
         echo("Nothing is missing: every run was made.", err=True)
     return work
 
@@ -377,13 +377,17 @@ class _Progress(RunListener):
 
 def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
     """Yield what the runs cannot show, if evidence is required: before anything is spent."""
-    needed = [item.batch for item in work if item.pending and required_confidence(item.batch) is not None]
+    needed = [item.batch for item in work if _may_run(item) and required_confidence(item.batch) is not None]
     if not needed:
         return
     from salvo.scenarios.analysis.comparison_inputs import repeated_seeds  # most runs need none of its statistics
 
     for batch in needed:
         yield from filter(None, (too_few_runs(batch), repeated_seeds(store, batch)))
+
+
+def _may_run(item: ScenarioRuns) -> bool:
+    return bool(item.pending) or item.shared_rounds is not None
 
 
 def lost_worker_notice(reason: str, run_ids: Sequence[str]) -> str:
@@ -419,7 +423,13 @@ def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | Non
 
 
 def _check_shard(
-    shard: str | None, batch_name: str | None, *, resume: str | None, needs_all_runs: dict[str, bool]
+    shard: str | None,
+    batch_name: str | None,
+    *,
+    resume: str | None,
+    needs_one_store: dict[str, bool],
+    has_one_store: bool,
+    needs_all_runs: dict[str, bool],
 ) -> Shard | None:
     """Return the shard to make, if there is one. Refuse what one part of the runs cannot decide."""
     if resume is not None and (shard is not None or batch_name is not None):
@@ -432,6 +442,11 @@ def _check_shard(
         raise click.UsageError(
             f"{option} looks at the runs of all shards, and this one has only its own in its store."
             + (" Give it to `salvo merge`." if option == "--against-baseline" else "")
+        )
+    if not has_one_store and (option := next((name for name, is_used in needs_one_store.items() if is_used), None)):
+        raise click.UsageError(
+            f"{option} looks at the runs of all shards, so these need one store: name it with --store, an object store "
+            "or a folder that all of them reach."
         )
     try:
         return Shard.parse(shard)

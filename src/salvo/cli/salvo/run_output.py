@@ -72,13 +72,15 @@ def show(
     compared: BaselineComparison | None,
     output: RunOutput,
     shard: Shard | None = None,
+    *,
+    has_one_store: bool = False,
 ) -> None:
     """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not output.as_json:
         if shard is None:
             _print_tables(work, summaries, compared, output)
         else:
-            _print_shard(shard, work, output)
+            _print_shard(shard, work, output, has_one_store=has_one_store)
     if output.as_json or output.files:
         from salvo.scenarios.report import export  # most runs write no files
 
@@ -118,7 +120,7 @@ def _print_tables(
     echo("\n\n".join("\n".join(lines) for lines in sections))
 
 
-def _print_shard(shard: Shard, work: list[ScenarioRuns], output: RunOutput) -> None:
+def _print_shard(shard: Shard, work: list[ScenarioRuns], output: RunOutput, *, has_one_store: bool) -> None:
     """Print how many runs of a shard are stored. Only all shards together have a verdict."""
     entries = [entry for item in work for entry in item.entries]
     counts = Counter(entry.outcome for entry in entries)
@@ -128,7 +130,8 @@ def _print_shard(shard: Shard, work: list[ScenarioRuns], output: RunOutput) -> N
     for reason, count in Counter(run.reason for item in work for run in item.skipped.values()).items():
         echo(f"{pluralize(count, 'run')} not made: {reason}. Call the same command again to make them.")
     if not output.quiet:
-        echo("The verdict is that of all shards: salvo merge STORE...")
+        how = "the same command without --shard gives it" if has_one_store else "salvo merge STORE..."
+        echo(f"The verdict is that of all shards: {how}")
 
 
 def _verdict(summaries: list[BatchSummary], compared: BaselineComparison | None) -> SuiteVerdict:

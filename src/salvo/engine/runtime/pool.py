@@ -40,6 +40,16 @@ class Budget:
     def exhausted(self) -> bool:
         return self.limit is not None and self.spent >= self.limit
 
+    async def has_left(self, _is_stopped: Callable[[], bool]) -> bool:
+        """Return whether more may be spent. One that is shared with others may wait for them, unless it is stopped."""
+        return not self.exhausted
+
+    async def settle(self) -> None:
+        """Wait until those that share the budget know what was spent."""
+
+    async def give_back(self) -> None:
+        """Let those that share the budget have what is not spent: nothing will be for a while."""
+
 
 @dataclass(frozen=True, slots=True)
 class PoolStopped:
@@ -86,13 +96,18 @@ class Pool:
             job.cancel()
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether no more jobs are started."""
+        return bool(self._stopped)
+
+    @property
     def is_cancelled(self) -> bool:
         return bool(self._cancelled)
 
     async def run(self, job: Callable[[], Awaitable[T]]) -> T | PoolStopped:
         """Wait for a free slot, run the job and return its value. Exceptions of the job are raised here."""
         async with self._slots:
-            if self.budget.limit is not None and self.budget.exhausted:
+            if self.budget.limit is not None and not await self.budget.has_left(lambda: self.is_stopped):
                 self.stop(f"the budget of {exact_money(self.budget.limit)} is spent")
             if self._stopped:
                 return PoolStopped(self._stopped, started=False)

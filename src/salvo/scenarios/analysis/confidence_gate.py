@@ -62,6 +62,17 @@ def settled_verdict(batch: Batch, tally: Tally) -> Literal["pass", "fail"] | Non
     return None if plan is None else plan.verdict(*tally)
 
 
+def is_unsettled(batch: Batch, entries: Iterable[IndexEntry]) -> bool:
+    """Return whether a batch needs more runs (`--until-sure`) before its verdict can be given, and may have them.
+
+    Runs are made in rounds, and the verdict is looked at only when all runs of a round have ended: looking earlier
+    would be biased towards fast runs. The test is valid after every run, so it may be looked at after every round.
+    """
+    if batch.max_runs is None or batch.runs >= batch.max_runs:
+        return False
+    return required_confidence(batch) is not None and settled_verdict(batch, independent_tally(entries)) is None
+
+
 def gate_evidence(batch: Batch, tally: Tally, looks: Sequence[int] = ()) -> GateEvidence | None:
     """Return None if no confidence is required.
 

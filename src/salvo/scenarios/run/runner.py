@@ -24,8 +24,8 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
-from salvo.scenarios.analysis.confidence_gate import independent_tally, required_confidence, settled_verdict
-from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
+from salvo.scenarios.analysis.confidence_gate import is_unsettled
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, ListedServer, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import abandoned_run
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import PreparedScenario, Session
@@ -33,12 +33,14 @@ from salvo.scenarios.run.executors.base import Driver, Executor, Lease, OnListed
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.journal import Spend
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
+from salvo.scenarios.shards import Shard, continue_batch
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
     from salvo.engine.rates.pacing import Pacer
     from salvo.engine.rates.rate_shares import RateState
+    from salvo.scenarios.run.shared_rounds import SharedRounds
     from salvo.scenarios.run.tools.mcp_tools import McpServers
     from salvo.scenarios.store.reply_cache import CacheSource
 
@@ -74,6 +76,10 @@ class ScenarioRuns:
     earlier: Sequence[IndexEntry] = ()
     finished: list[IndexEntry] = field(default_factory=list)
     skipped: dict[int, SkippedRun] = field(default_factory=dict)
+    shard: Shard | None = None
+    """The part of the batch that this command makes, if other commands make the others."""
+    shared_rounds: SharedRounds | None = None
+    """With `--until-sure`, where the other shards use the same store: `pending` is empty then."""
 
     @property
     def entries(self) -> list[IndexEntry]:
@@ -140,17 +146,6 @@ class RunnerResult:
     interrupted: bool = False
 
 
-def is_unsettled(batch: Batch, entries: Iterable[IndexEntry]) -> bool:
-    """Return whether a batch needs more runs (`--until-sure`) before its verdict can be given, and may have them.
-
-    Runs are made in rounds, and the verdict is looked at only when all runs of a round have ended: looking earlier
-    would be biased towards fast runs. The test is valid after every run, so it may be looked at after every round.
-    """
-    if batch.max_runs is None or batch.runs >= batch.max_runs:
-        return False
-    return required_confidence(batch) is not None and settled_verdict(batch, independent_tally(entries)) is None
-
-
 @dataclass(slots=True, kw_only=True)
 class Runner:
     """Runs scenarios once. What a run produced is added to its ScenarioRuns as it finishes."""
@@ -173,6 +168,8 @@ class Runner:
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
     _session: Session | None = field(init=False, default=None)
+    _shards: set[str] = field(init=False, default_factory=set)
+    """The batches of which other commands make runs, too."""
 
     def __post_init__(self) -> None:
         limits = self.limits
@@ -185,11 +182,37 @@ class Runner:
             check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
         self.store.prepare()
         batches = [runs.batch for runs in work if runs.prepared is not None]
+        self._shards = {runs.batch.batch_id for runs in work if runs.shard is not None}
         with self.store.hold(batches, self.clock.now().isoformat()):
-            for batch in batches:
-                self.store.save_batch(batch)  # before the first call, so that a crash can be resumed
+            for runs in work:
+                if runs.prepared is not None:
+                    self._save_batch(runs)  # before the first call, so that a crash can be resumed
             self.listener.planned(sum(len(runs.pending) for runs in work if runs.prepared is not None))
-            return await self._run_all(work)
+            async with self._shared_budget(work):
+                return await self._run_all(work)
+
+    def _save_batch(self, runs: ScenarioRuns) -> None:
+        if runs.shard is None:
+            self.store.save_batch(runs.batch)
+        elif not self.store.create_batch(runs.batch):  # another shard was faster
+            continue_batch(runs.batch, self.store.read_batch(runs.batch.batch_id))
+
+    @asynccontextmanager
+    async def _shared_budget(self, work: Sequence[ScenarioRuns]) -> AsyncIterator[None]:
+        """Count what all shards spend together in this block, if there is a limit and they use one store."""
+        limit, leases = self.limits.max_cost, self.store.leases
+        shared = [runs for runs in work if runs.shard is not None]
+        if limit is None or leases is None or not shared or shared[0].shard is None:
+            yield
+            return
+        from salvo.scenarios.run.shared_budget import SharedBudget  # only shards with --max-cost need it
+        from salvo.scenarios.store.budget_ledger import BudgetLedger
+
+        ledger = BudgetLedger(self.store.storage, leases, shared[0].batch.command, limit, shared[0].shard.count)
+        budget = SharedBudget(limit, self.listener.unpriced, ledger, in_thread=self.store.is_shared)
+        self._pool.budget = budget
+        async with budget.opened():
+            yield
 
     async def _run_all(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
         async with AsyncExitStack() as stack:
@@ -297,6 +320,9 @@ class Runner:
         return CacheSource(replies, self.endpoints)
 
     async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, executor: Executor) -> None:
+        if runs.shared_rounds is not None:
+            await self._run_shared_rounds(runs, prepared, runs.shared_rounds, executor)
+            return
         await self._run_numbers(runs, prepared, runs.pending, executor)
         completed_before = None
         while not runs.skipped and is_unsettled(runs.batch, runs.entries):
@@ -305,6 +331,23 @@ class Runner:
                 break  # no run of the last round could be judged: something is broken, and more runs would only cost
             completed_before = completed
             await self._run_numbers(runs, prepared, self._next_round(runs.batch, prepared), executor)
+
+    async def _run_shared_rounds(
+        self, runs: ScenarioRuns, prepared: PreparedScenario, rounds: SharedRounds, executor: Executor
+    ) -> None:
+        """Make runs in rounds together with other shards, until the verdict is settled."""
+        budget = self._pool.budget
+        while not runs.skipped:
+            numbers = await rounds.next_numbers(
+                self.store, runs.batch, is_stopped=lambda: self._pool.is_stopped, on_wait=budget.give_back
+            )
+            if not numbers:
+                break
+            self.listener.planned(len(numbers))
+            await self._run_numbers(runs, prepared, numbers, executor)
+        own = {entry.number for entry in runs.finished}
+        entries = await call_blocking(self.store.batch_entries, runs.batch, in_thread=self.store.is_shared)
+        runs.earlier = [entry for entry in entries if entry.number not in own]
 
     async def _start_servers(
         self, scenarios: Iterable[PreparedScenario], wire: Wire, on_listed: OnListed, stack: AsyncExitStack
@@ -320,7 +363,12 @@ class Runner:
         """Save what a server lists, and report how that differs from the scenario's batch before."""
         from salvo.scenarios.run.tools.mcp_tools import listing_changes  # as above
 
-        self.store.save_batch(batch)
+        if batch.batch_id in self._shards:
+            listed = batch.mcp_servers[name]
+            stored = self.store.update_batch(batch.batch_id, lambda item: _add_listing(item, name, listed))
+            batch.mcp_servers[name] = stored.mcp_servers[name]  # that of the first shard that listed it
+        else:
+            self.store.save_batch(batch)
         earlier = islice(self.store.newest_first(), _MAX_EARLIER)
         for before in earlier:
             if (
@@ -371,6 +419,7 @@ class Runner:
                 return SkippedRun(Outcome.NOT_RUN, Cause.STORE, _LEASE_LOST)
             self.listener.started(prepared, number)
             [finished] = [run async for run in executor.map([Lease(prepared.batch.batch_id, (number,))])]
+            await self._settle_budget()
             if finished.is_stored:
                 entry = index_entry(finished.result)
             else:
@@ -383,6 +432,9 @@ class Runner:
             made = await self._pool.run(job)
         except WorkerLostError as error:
             made = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
+        except StoreError:  # of a shared budget: the job itself raises none
+            self._pool.stop(_NOT_STORED)
+            made = SkippedRun(Outcome.NOT_RUN, Cause.STORE, _NOT_STORED)
         if isinstance(made, PoolStopped):
             outcome = Outcome.INTERRUPTED if made.started else Outcome.NOT_RUN
             made = SkippedRun(outcome, _CAUSES.get(made.reason, Cause.BUDGET), made.reason)
@@ -394,6 +446,13 @@ class Runner:
         self.listener.finished(prepared, result)
         if self.limits.stop_at_first_failure and result.outcome is not Outcome.PASSED:
             self._pool.stop(_FIRST_FAILED if result.outcome is Outcome.FAILED else _FIRST_ERROR)
+
+    async def _settle_budget(self) -> None:
+        """Report what was spent to the other shards, before a run is stored that cost it."""
+        try:
+            await self._pool.budget.settle()
+        except StoreError:
+            self._pool.stop(_NOT_STORED)
 
     @asynccontextmanager
     async def _showing_life(self, session: Session) -> AsyncIterator[None]:
@@ -424,3 +483,7 @@ class Runner:
             result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(error)
             self._pool.stop(_NOT_STORED)
             return index_entry(result)
+
+
+def _add_listing(batch: Batch, name: str, server: ListedServer) -> None:
+    batch.mcp_servers.setdefault(name, server)

@@ -5,11 +5,13 @@
     recordings/{run_id}/*.json     what replay needs
     scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
     judgings/{batch_id}*           runs of a batch that were judged again (rejudge_store.py)
+    leases/, sessions/             who makes which runs (backends/leases.py)
+    budgets/, spending/            what shards may spend together (budget_ledger.py)
 
 A folder also has what belongs to one machine: `batches/.lock`, the locks of the batches whose runs are being made;
 `history.jsonl`, an index with one line per run; and `cache/`, which is derived from it, and has replies
-(reply_cache.py). An object store has leases instead of locks (backends/leases.py), and no index: what is derived from
-it is in a folder on each machine. Index and cache can be deleted at any time.
+(reply_cache.py). An object store has leases instead of locks, and no index: what is derived from it is in a folder on
+each machine. Index and cache can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -46,8 +48,10 @@ from salvo.scenarios.store.recording_files import HASHES_ONLY, check_file_names
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
+    from salvo.scenarios.store.backends.leases import Leases
     from salvo.scenarios.store.recording import Recording
 
+_MOST_TRIES = 100
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 T = TypeVar("T")
 
@@ -94,6 +98,38 @@ class RunStore:
     def is_held(self) -> bool:
         """Return whether what `hold` holds is still this process's. If not, it must start no more runs."""
         return self.storage.is_held()
+
+    @property
+    def leases(self) -> Leases | None:
+        """The leases by which this process holds runs; None while it holds none."""
+        return self.storage.leases
+
+    def create_batch(self, batch: Batch) -> bool:
+        """Store a new batch. Return False, and change nothing, if there is one with its id."""
+        created = self.storage.create(_batch_key(batch.batch_id), json_codec.dumps(batch, indent=2))
+        self.index.batch_written()
+        return created
+
+    def read_batch(self, batch_id: str) -> Batch:
+        """Return a batch as it is in the store at this moment, and not as an index knows it."""
+        return load_stored(self.storage, _batch_key(batch_id), Batch)
+
+    def update_batch(self, batch_id: str, change: Callable[[Batch], None]) -> Batch:
+        """Change a batch that other processes change, too, and return it. `change` may be called several times."""
+        key = _batch_key(batch_id)
+        for _ in range(_MOST_TRIES):
+            stored = self.storage.get_versioned(key)
+            if stored is None:
+                break
+            batch = parse_stored(stored[0], Batch, self.storage.describe(key))
+            change(batch)
+            content = json_codec.dumps(batch, indent=2)
+            if content == stored[0] or self.storage.replace(key, content, stored[1]):
+                self.index.batch_written()
+                return batch
+        raise StoreError(
+            f"{self.storage.describe(key)} cannot be changed: it was deleted, or others change it too often."
+        )
 
     def save_batch(self, batch: Batch) -> None:
         self.storage.put(_batch_key(batch.batch_id), json_codec.dumps(batch, indent=2))

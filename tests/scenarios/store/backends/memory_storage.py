@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from salvo.errors import StoreError
 from salvo.scenarios.store.backends.base import StoredObject
+from salvo.scenarios.store.backends.leases import Leases
 from tests.support.clock import HeldClock
 
 
@@ -35,6 +36,10 @@ class MemoryStorage:
 
     def is_held(self) -> bool:
         return True
+
+    @property
+    def leases(self) -> Leases | None:
+        return None
 
     def get(self, key: str) -> bytes:
         self._check()

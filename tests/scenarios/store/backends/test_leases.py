@@ -14,16 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.store.backends.base import Storage
-from salvo.scenarios.store.backends.leases import (
-    BEAT,
-    EXPIRY,
-    LOST_AFTER,
-    BatchHolds,
-    Leases,
-    NumberRange,
-    join_ranges,
-    subtract_ranges,
-)
+from salvo.scenarios.store.backends.holds import BatchHolds
+from salvo.scenarios.store.backends.leases import BEAT, EXPIRY, LOST_AFTER, Leases
+from salvo.scenarios.store.backends.number_ranges import NumberRange, join_ranges, subtract_ranges
 from tests.scenarios.store.backends.memory_storage import MemoryStorage
 from tests.scenarios.store.conftest import StorePlace
 from tests.support.clock import HeldClock

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from salvo.scenarios.store.backends.leases import Leases
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -56,12 +59,17 @@ class Storage(Protocol):
     def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
         """Let no other process make these runs in a block. Yield those that none makes already, by batch.
 
-        Raise UsageError if others make all that are wanted of a batch; in a folder, if they make any run of it.
+        Raise UsageError if others make all that are wanted of a batch, or one of them holds the batch.
         """
         ...
 
     def is_held(self) -> bool:
         """Return whether everything that this process holds is still its own. If not, it must start no more runs."""
+        ...
+
+    @property
+    def leases(self) -> Leases | None:
+        """The leases by which this process holds runs; None while it holds none."""
         ...
 
     def get(self, key: str) -> bytes:

@@ -1,5 +1,7 @@
 """Locks of batches. While a process makes the runs of a batch, no other one may: each run is paid for.
 
+Shards share the lock of a batch, and divide its runs among them by leases (leases.py).
+
 All locks are on bytes of one file, so that a command with a thousand batches needs one open file. The system releases
 them when the process ends, however it does. Who holds a lock is in a file beside it.
 """
@@ -44,10 +46,11 @@ class LockOwner:
 
 
 @contextmanager
-def hold_batches(folder: Path, batch_ids: Iterable[str], now: str) -> Iterator[None]:
+def hold_batches(folder: Path, batch_ids: Iterable[str], now: str, *, is_shared: bool = False) -> Iterator[None]:
     """Hold the locks of these batches in this block. Raise UsageError with the owner if another process has one.
 
-    A process may take its own lock again. On a system without such locks nothing is locked.
+    Several processes may hold a shared lock, if none holds another one. A process may take its own lock again. On a
+    system without such locks nothing is locked.
     """
     file = _lock_file(folder)
     owner = json_codec.dumps(LockOwner(os.getpid(), platform.node(), now)) + b"\n"
@@ -57,14 +60,14 @@ def hold_batches(folder: Path, batch_ids: Iterable[str], now: str) -> Iterator[N
             owner_file = _owner_file(folder, batch_id)
             if owner_file in _held:
                 continue
-            if not _lock(file, batch_id):
+            if not _lock(file, batch_id, is_shared=is_shared):
                 raise _held_by_another(owner_file, batch_id)
             taken.append(batch_id)
             _held.add(owner_file)
             write_atomically(owner_file, owner)
         yield
     finally:
-        _release(folder, file, taken)
+        _release(folder, file, taken, owner)
 
 
 def _lock_file(folder: Path) -> int:
@@ -78,22 +81,24 @@ def _lock_file(folder: Path) -> int:
     return _files[folder]
 
 
-def _lock(file: int, batch_id: str) -> bool:
+def _lock(file: int, batch_id: str, *, is_shared: bool) -> bool:
     """Return whether this process has the lock now."""
     if fcntl is not None:
+        kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(batch_id))
+            fcntl.lockf(file, kind | fcntl.LOCK_NB, 1, _offset(batch_id))
         except OSError as error:
             return error.errno not in (errno.EACCES, errno.EAGAIN)  # other errors: a file system without locks
     return True
 
 
-def _release(folder: Path, file: int, batch_ids: Iterable[str]) -> None:
+def _release(folder: Path, file: int, batch_ids: Iterable[str], owner: bytes) -> None:
     for batch_id in batch_ids:
         owner_file = _owner_file(folder, batch_id)
         _held.discard(owner_file)
         with suppress(OSError):
-            owner_file.unlink()  # while the lock is held, so that it is not the next owner's
+            if read_regular(owner_file, _LARGEST_OWNER) == owner:  # not that of another who shares the lock
+                owner_file.unlink()  # while the lock is held, so that it is not the next owner's
         if fcntl is not None:
             with suppress(OSError):
                 fcntl.lockf(file, fcntl.LOCK_UN, 1, _offset(batch_id))

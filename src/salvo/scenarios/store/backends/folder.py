@@ -29,12 +29,16 @@ from salvo.engine.runtime.files import (
 from salvo.errors import StoreError
 from salvo.scenarios.store.backends.base import StoredObject
 from salvo.scenarios.store.backends.batch_lock import hold_batches
+from salvo.scenarios.store.backends.holds import BatchHolds
+from salvo.scenarios.store.backends.leases import Leases
 from salvo.scenarios.store.jsonl import open_for_appending, open_locked
 
 FREE_SPACE = 32 * 1024 * 1024
 """Bytes that must be free before any run is paid for."""
 _GITIGNORE = Path(__file__).parents[2] / "spec" / "templates" / "gitignore.txt"
 _WRITTEN = ("runs", "batches", "recordings")
+_REPLACE_LOCK = ".replace.lock"
+"""Not the file of the batches' locks: closing that would release them."""
 _EXISTS = (errno.EEXIST, errno.ENOTEMPTY)
 
 
@@ -43,6 +47,7 @@ class FolderStorage:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._holds = BatchHolds(self)
 
     @property
     def address(self) -> str:
@@ -85,11 +90,18 @@ class FolderStorage:
 
     @contextmanager
     def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
-        with self.hold(wanted, now):  # a lock is on a whole batch
-            yield {batch_id: list(numbers) for batch_id, numbers in wanted.items()}
+        with (
+            hold_batches(self.path("batches"), wanted, now, is_shared=True),
+            self._holds.hold_runs(wanted, now) as granted,
+        ):
+            yield granted
 
     def is_held(self) -> bool:
-        return True  # the system releases a lock only when the process ends
+        return self._holds.is_valid()  # the system releases a lock only when the process ends, but leases expire
+
+    @property
+    def leases(self) -> Leases | None:
+        return self._holds.leases
 
     def get(self, key: str) -> bytes:
         path = self.path(key)
@@ -116,7 +128,7 @@ class FolderStorage:
     def replace(self, key: str, content: bytes, version: str | None) -> bool:
         path = self._writable(key)
         try:
-            with open_locked(path.with_name(".lock")):
+            with open_locked(path.with_name(_REPLACE_LOCK)):
                 current = self.get_versioned(key)
                 if (current[1] if current else None) != version:
                     return False

@@ -3,10 +3,10 @@
     sessions/{id}.json        who works: written again every ten seconds, the beat, and deleted at the end
     leases/{batch_id}.json    which numbers of the batch belong to which session, changed by compare-and-swap only
 
-A session whose last beat is older than EXPIRY is expired, as is one without an object; what it had belongs to the next
-that asks. Times are compared by the clock of the storage, never by those of the machines. A session that could not beat
-for LOST_AFTER stops itself, a good while before the others consider it expired. It knows that by its own clock, of
-which only the rate must be right.
+A session whose last beat is older than EXPIRY is expired, as is one without an object, and one of this machine whose
+process has ended. What it had belongs to the next that asks. Times are compared by the clock of the storage, never by
+those of the machines. A session that could not beat for LOST_AFTER stops itself, a good while before the others
+consider it expired. It knows that by its own clock, of which only the rate must be right.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.runtime.clock import Clock
 from salvo.engine.text.formatting import format_time
-from salvo.errors import StoreError, UsageError
+from salvo.errors import StoreError
 from salvo.scenarios.store.backends.base import Storage
+from salvo.scenarios.store.backends.number_ranges import ALL_RUNS, NumberRange, join_ranges, subtract_ranges
 from salvo.scenarios.store.stored_file import parse_stored
 
 BEAT = 10.0
@@ -35,17 +37,6 @@ LOST_AFTER = 40.0
 EXPIRY = 60.0
 """Seconds without a beat after which others may take over. Object stores give times in whole seconds."""
 _MOST_TRIES = 100
-_ALL_NUMBERS = 10**9
-
-
-class NumberRange(NamedTuple):
-    """Run numbers from `first` to `last`, both included."""
-
-    first: int
-    last: int
-
-
-ALL_RUNS = (NumberRange(1, _ALL_NUMBERS),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +48,8 @@ class LeaseHolder:
     host: str
     since: str
     beat: int = 0
+    pid_namespace: str = ""
+    """Where the process id is valid; empty if that is not known."""
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}, since {format_time(self.since)}"
@@ -84,6 +77,9 @@ class Leases:
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._pid_namespace = _pid_namespace()
+        self._holders: dict[str, LeaseHolder] = {}
+        """Other sessions, once they were read: only their beats change."""
 
     def __enter__(self) -> Self:
         self.start()
@@ -116,7 +112,8 @@ class Leases:
             if self._last_beat is not None and not self._is_recent(self._last_beat):
                 raise self._lost()  # others may have taken over: an object that is back would claim it again
             self._beats += 1
-            holder = LeaseHolder(self.id, os.getpid(), platform.node(), self._since, self._beats)
+            process = os.getpid(), platform.node(), self._since, self._beats, self._pid_namespace
+            holder = LeaseHolder(self.id, *process)
             self._storage.put(self._key(self.id), json_codec.dumps(holder))
             self._last_beat = begun
             self._last_written = self._clock.monotonic()
@@ -132,6 +129,14 @@ class Leases:
         """
         granted = self.claim_ranges(batch_id, join_ranges(numbers))
         return [number for item in granted for number in range(item.first, item.last + 1)]
+
+    def unclaimed(self, batch_id: str, numbers: Iterable[int]) -> list[int]:
+        """Return those of these runs that no other session has at this moment. They are not claimed."""
+        free = join_ranges(numbers)
+        for holder, ranges in self._living(self._register(batch_id)[0]).items():
+            if holder != self.id:
+                free = subtract_ranges(free, ranges)
+        return [number for item in free for number in range(item.first, item.last + 1)]
 
     def claim_ranges(self, batch_id: str, wanted: list[NumberRange]) -> list[NumberRange]:
         """Claim ranges of runs as `claim` does."""
@@ -180,26 +185,46 @@ class Leases:
             return LeaseRegister({}), None
         return parse_stored(stored[0], LeaseRegister, self._storage.describe(key)), stored[1]
 
-    def _living(self, register: LeaseRegister) -> dict[str, list[NumberRange]]:
-        """Return the claims of sessions that are not expired."""
-        if not register.claims.keys() - {self.id}:
-            return register.claims
+    def living(self, session_ids: Iterable[str]) -> set[str]:
+        """Return those of these sessions that are not expired, and this one."""
+        others = {*session_ids} - {self.id}
+        if not others:
+            return {self.id}
         beats = {item.name.removesuffix(".json"): item.modified for item in self._storage.list("sessions")}
         if self.id not in beats:
             raise self._lost()
         # At least this late, by the clock of the storage.
         now = beats[self.id] + timedelta(seconds=self._clock.monotonic() - self._last_written)
         limit = now - timedelta(seconds=EXPIRY)
-        return {
-            holder: ranges for holder, ranges in register.claims.items() if holder in beats and beats[holder] >= limit
-        }
+        recent = {holder for holder in others if holder in beats and beats[holder] >= limit}
+        return {self.id, *(holder for holder in recent if not self._has_ended(holder))}
+
+    def _living(self, register: LeaseRegister) -> dict[str, list[NumberRange]]:
+        """Return the claims of sessions that are not expired."""
+        living = self.living(register.claims)
+        return {holder: ranges for holder, ranges in register.claims.items() if holder in living}
+
+    def _has_ended(self, session_id: str) -> bool:
+        """Return whether the process of another session is known to have ended: a process of this machine."""
+        holder = self._holder(session_id)
+        if holder is None or not self._pid_namespace or holder.pid_namespace != self._pid_namespace or holder.pid < 1:
+            return False
+        try:
+            os.kill(holder.pid, 0)  # sends nothing
+        except ProcessLookupError:
+            return True
+        except (OSError, OverflowError):
+            return False  # it is another user's, or no process id at all
+        return False
 
     def _holder(self, session_id: str) -> LeaseHolder | None:
-        key = self._key(session_id)
-        try:
-            return parse_stored(self._storage.get(key), LeaseHolder, self._storage.describe(key))
-        except (FileNotFoundError, StoreError):
-            return None
+        if session_id not in self._holders:
+            key = self._key(session_id)
+            with suppress(FileNotFoundError, StoreError):
+                self._holders[session_id] = parse_stored(
+                    self._storage.get(key), LeaseHolder, self._storage.describe(key)
+                )
+        return self._holders.get(session_id)
 
     def _is_recent(self, beat: tuple[float, datetime]) -> bool:
         # The monotonic clock may stand still while a machine sleeps, and the other may be set.
@@ -222,102 +247,10 @@ class Leases:
         return f"sessions/{session_id}.json"
 
 
-class BatchHolds:
-    """Holds whole batches for this process. It may hold a batch again that it holds."""
-
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-        self._leases: Leases | None = None
-        self._held: set[str] = set()
-
-    @contextmanager
-    def hold(self, batch_ids: Iterable[str], now: str) -> Iterator[None]:
-        """Hold all runs of these batches in a block. Raise UsageError with the holder if another process has some."""
-        new = [batch_id for batch_id in batch_ids if batch_id not in self._held]
-        try:
-            for batch_id in new:
-                self._claim(batch_id, now)
-                self._held.add(batch_id)
-            yield
-        finally:
-            self._release(new)
-
-    @contextmanager
-    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
-        """Hold these runs of batches in a block, without those that other processes have. Yield what is held.
-
-        Raise UsageError if others have all of a batch that are wanted.
-        """
-        new = [batch_id for batch_id in wanted if batch_id not in self._held]
-        granted = {batch_id: list(numbers) for batch_id, numbers in wanted.items() if batch_id not in new}
-        try:
-            for batch_id in new:
-                self._held.add(batch_id)
-                leases = self._started(now)
-                granted[batch_id] = leases.claim(batch_id, wanted[batch_id]) if wanted[batch_id] else []
-                if wanted[batch_id] and not granted[batch_id]:
-                    raise self._held_by_others(leases, batch_id)
-            yield granted
-        finally:
-            self._release(new)
-
-    def is_valid(self) -> bool:
-        """Return whether everything that is held still belongs to this process."""
-        return self._leases is None or self._leases.holds()
-
-    def _claim(self, batch_id: str, now: str) -> None:
-        leases = self._started(now)
-        if leases.claim_ranges(batch_id, list(ALL_RUNS)) != list(ALL_RUNS):
-            raise self._held_by_others(leases, batch_id)
-
-    def _started(self, now: str) -> Leases:
-        if self._leases is None:
-            self._leases = Leases(self._storage, SystemClock(), now)
-            self._leases.start()
-        return self._leases
-
-    def _held_by_others(self, leases: Leases, batch_id: str) -> UsageError:
-        holder = next((holder for holder, _ in leases.held_by_others(batch_id)), None)
-        leases.release(batch_id)
-        return UsageError(
-            f"The runs of the batch {batch_id} are being made by {holder or 'another process'}.",
-            hint=f"Wait until that has ended, or end it; {EXPIRY:.0f} s after a crash its runs are free. "
-            "Nothing was run, and nothing was spent.",
-        )
-
-    def _release(self, batch_ids: Iterable[str]) -> None:
-        self._held.difference_update(batch_ids)
-        if self._leases is not None and not self._held:
-            self._leases.close()
-            self._leases = None
-
-
-def join_ranges(numbers: Iterable[int] | Iterable[NumberRange]) -> list[NumberRange]:
-    """Return numbers and ranges as few ranges, in order."""
-    ranges = sorted(NumberRange(item, item) if isinstance(item, int) else item for item in numbers)
-    joined: list[NumberRange] = []
-    for item in ranges:
-        if joined and item.first <= joined[-1].last + 1:
-            joined[-1] = NumberRange(joined[-1].first, max(joined[-1].last, item.last))
-        else:
-            joined.append(item)
-    return joined
-
-
-def subtract_ranges(ranges: Iterable[NumberRange], removed: Iterable[NumberRange]) -> list[NumberRange]:
-    """Return the ranges without the numbers of the others. Each list is in order, and its ranges do not overlap."""
-    left: list[NumberRange] = []
-    others = list(removed)
-    position = 0
-    for item in ranges:
-        while position < len(others) and others[position].last < item.first:
-            position += 1
-        start, index = item.first, position
-        while index < len(others) and others[index].first <= item.last:
-            if start < others[index].first:
-                left.append(NumberRange(start, others[index].first - 1))
-            start = max(start, others[index].last + 1)
-            index += 1
-        if start <= item.last:
-            left.append(NumberRange(start, item.last))
-    return left
+def _pid_namespace() -> str:
+    """Return what identifies the process ids of this machine, or of this container; empty where there is no /proc."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""

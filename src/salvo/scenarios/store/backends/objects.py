@@ -21,7 +21,8 @@ from obstore.store import from_url
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import StoreError
 from salvo.scenarios.store.backends.base import StoredObject
-from salvo.scenarios.store.backends.leases import BatchHolds
+from salvo.scenarios.store.backends.holds import BatchHolds
+from salvo.scenarios.store.backends.leases import Leases
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -78,6 +79,10 @@ class ObjectStorage:
 
     def is_held(self) -> bool:
         return self._holds.is_valid()
+
+    @property
+    def leases(self) -> Leases | None:
+        return self._holds.leases
 
     def get(self, key: str) -> bytes:
         return self._get(key)[0]
