@@ -1465,6 +1465,22 @@ export interface components {
             passing: components["schemas"]["Branch"];
             failing: components["schemas"]["Branch"];
         };
+        /**
+         * DocumentIdentity
+         * @description What the evaluated document is called, and the file that its text was read from. None is not recorded.
+         */
+        DocumentIdentity: {
+            /** Title */
+            title: string | null;
+            /** File Name */
+            file_name: string | null;
+            /** File Sha256 */
+            file_sha256: string | null;
+            /** Pages */
+            pages: number | null;
+            /** Reviewer */
+            reviewer: string | null;
+        };
         /** DocumentText */
         DocumentText: {
             /** Name */
@@ -1623,6 +1639,7 @@ export interface components {
             created_at: string;
             /** Subject */
             subject: string;
+            document_identity: components["schemas"]["DocumentIdentity"] | null;
             /** Evaluator */
             evaluator: string;
             mode: components["schemas"]["Mode"];
@@ -1749,6 +1766,16 @@ export interface components {
              * @description The AI that wrote the text, as provider/model or any name.
              */
             producer?: string | null;
+            /**
+             * Title
+             * @description What the document is called, as it stands in the head of the report.
+             */
+            title?: string | null;
+            /**
+             * Reviewer
+             * @description Who asks for the evaluation, as it stands in the report.
+             */
+            reviewer?: string | null;
             /**
              * Hashes Only
              * @description Store hashes and verdicts, but no texts.
@@ -2020,6 +2047,8 @@ export interface components {
             state: components["schemas"]["State"];
             /** Subject */
             subject: string;
+            /** Title */
+            title: string | null;
             mode: components["schemas"]["Mode"];
             /** Runs */
             runs: number;
@@ -2560,6 +2589,7 @@ export interface components {
              * @default []
              */
             input_notices: string[];
+            document_identity: components["schemas"]["DocumentIdentity"] | null;
             /**
              * Texts Withheld
              * @default false
@@ -2615,6 +2645,10 @@ export interface components {
          */
         ReportLabels: {
             status: components["schemas"]["ShownStatus"];
+            /** Identity */
+            identity: components["schemas"]["NamedValue"][];
+            /** Title */
+            title: string;
             /** Status Meaning */
             status_meaning: string;
             /** Status Reasons */

@@ -35,6 +35,8 @@ def run_playbook(
     runs: int | None = None,
     subject: str = DEFAULT_SUBJECT,
     producer: str | None = None,
+    title: str | None = None,
+    reviewer: str | None = None,
     base_url: str | None = None,
     api_key: str | None = None,
     timeout: float | None = None,
@@ -65,6 +67,8 @@ def run_playbook(
         runs=runs,
         subject=subject,
         producer=producer,
+        title=title,
+        reviewer=reviewer,
     )
     outcome = _evaluate(request, config, database)
     if outcome.store_error:

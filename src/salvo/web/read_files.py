@@ -20,9 +20,9 @@ class ReadFiles:
         self._files: OrderedDict[tuple[str, str], SourceFile] = OrderedDict()
         """By the hash of the file and the hash of its text."""
 
-    def add(self, file: FileText) -> None:
-        """Remember that this file has this text. Blocks, because texts may be long."""
-        self._files[file.sha256, _text_hash(file.text)] = SourceFile(file.sha256, file.notices)
+    def add(self, name: str, file: FileText) -> None:
+        """Remember that the file of this name has this text. Blocks, because texts may be long."""
+        self._files[file.sha256, _text_hash(file.text)] = file.source(name)
         while len(self._files) > _REMEMBERED:
             self._files.popitem(last=False)
 

@@ -84,11 +84,14 @@ class EvaluationCreate(RequestModel):
     )
     subject: Name = Field(DEFAULT_SUBJECT, description="The series that this text belongs to.")
     producer: Name | None = Field(None, description="The AI that wrote the text, as provider/model or any name.")
+    title: Name | None = Field(None, description="What the document is called, as it stands in the head of the report.")
+    reviewer: Name | None = Field(None, description="Who asks for the evaluation, as it stands in the report.")
     hashes_only: bool = Field(False, description="Store hashes and verdicts, but no texts.")
     client_token: Name | None = Field(None, description="Requests with the same token start one evaluation.")
 
     def to_request(self, config: EvaluatorConfig, read_files: ReadFiles) -> EvaluationRequest:
         """Return the request for the runner. Blocks, because texts may be long."""
+        files = read_files.confirmed(self.file_hashes.items(), self._texts())
         return new_request(
             report_id=config.clock.new_id(),
             playbook=self.chosen_playbook(),
@@ -97,13 +100,16 @@ class EvaluationCreate(RequestModel):
                 self.source_document,
                 self.prompt,
                 self.system_instructions,
-                files=read_files.confirmed(self.file_hashes.items(), self._texts()),
+                files=files,
             ),
             evaluator=config.name,
             mode=self.mode,
             runs=self.runs,
             subject=self.subject,
             producer=self.producer,
+            title=self.title,
+            reviewer=self.reviewer,
+            file=files.get("ai_output"),
         )
 
     def key_warnings(self) -> tuple[str, ...]:

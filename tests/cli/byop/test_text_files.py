@@ -74,6 +74,36 @@ def test_what_was_assumed_and_left_out_is_in_every_form_of_the_report(project: B
     assert project.byop("replay", "latest").exit_code == 0
 
 
+def test_the_head_of_every_form_of_the_report_says_which_document_it_is_about(project: ByopProject) -> None:
+    content = pdf(ASSUMED, CERTAIN)
+    memo = project.write("Lease memo.pdf", content)
+    named = ("--reviewer", "Dana Example", "--producer", "openai/gpt-5.5")
+    shown = project.byop("run", str(memo), *RULES, *named, "-o", "r.md", "-o", "r.html", "-o", "r.xml")
+    assert shown.exit_code in (0, 1), shown.output
+    report = json.loads(project.byop("show", "latest", "--json").stdout)["byop_report"]
+    assert report["document_identity"] == {
+        "title": "Lease memo",
+        "file_name": "Lease memo.pdf",
+        "file_sha256": _sha256(content),
+        "pages": 2,
+        "reviewer": "Dana Example",
+    }
+    exports = [(project.folder / name).read_text() for name in ("r.md", "r.html", "r.xml")]
+    for text in (shown.stdout, *exports):
+        plain = html.unescape(text).replace("\\", "")
+        for part in ("Lease memo.pdf", _sha256(content), "Dana Example", "openai/gpt-5.5", "UTC"):
+            assert part in plain
+    assert project.byop("verify", "latest").exit_code == 0
+    assert "Lease memo" in project.byop("history", "--search", "lease", "--json").stdout
+
+
+def test_what_is_not_known_of_a_document_is_not_recorded(project: ByopProject) -> None:
+    shown = project.byop("run", "-", *RULES, stdin=TEXT)
+    assert shown.exit_code in (0, 1)
+    assert "document_identity" not in json.loads(project.byop("show", "latest", "--json").stdout)["byop_report"]
+    assert "not recorded" in shown.stdout
+
+
 def test_with_hashes_only_what_was_left_out_is_hashed_too(project: ByopProject) -> None:
     project.write("memo.pdf", pdf(*(f"ACME Ltd\n{text}" for text in (ASSUMED, CERTAIN, UNCHECKED))))
     assert project.byop("run", "memo.pdf", *RULES, "--hashes-only").exit_code in (0, 1)

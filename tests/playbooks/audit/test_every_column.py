@@ -12,6 +12,7 @@ from sqlalchemy import Boolean, Column, Float, Integer, Table, text
 from salvo.engine.jsonio.canonical import sha256
 from salvo.playbooks.audit import chain_signatures, signing, verify_store
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import NOT_EVIDENCE, metadata
@@ -78,7 +79,7 @@ def altered_column(store: EvaluationStore, table: Table, column: str) -> Iterato
 
 
 def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
-    finish_evaluation(unguarded, group="id-0000")
+    finish_evaluation(unguarded, group="id-0000", document_identity=DocumentIdentity("Lease"))
     unguarded.set_baseline("id-0001")
     unguarded.reviews.add("id-0001", override())
 
@@ -131,6 +132,8 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
     "statement",
     [
         "DELETE FROM byop_baselines",
+        "DELETE FROM byop_documents",
+        "INSERT INTO byop_documents VALUES ('id-0003', 'Another')",
         "INSERT INTO byop_baselines SELECT 'id-0002', playbook_hash, subject, saved_at FROM byop_baselines",
         "INSERT INTO byop_baselines SELECT 'nowhere', playbook_hash, subject, saved_at FROM byop_baselines",
         "DELETE FROM byop_votes WHERE sequence = 3 AND evaluation_id = 'id-0001'",
@@ -142,7 +145,7 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
     ],
 )
 def test_inserted_and_deleted_rows_are_found(unguarded: EvaluationStore, statement: str) -> None:
-    finish_evaluation(unguarded)
+    finish_evaluation(unguarded, document_identity=DocumentIdentity("Lease"))
     finish_evaluation(unguarded, "id-0002")
     begin_evaluation(unguarded, "id-0003")
     unguarded.save_votes("id-0003", [a_vote()])

@@ -33,12 +33,16 @@ This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
 Report describes behavior under this playbook and inputs.
 
-Playbook   ai_plugin_observability_v1 1.1.0
-Report     01k9x7q2m4r8
-Time       2026-11-15T12:00:00Z
-Subject    dpa-assistant
-Evaluator  anthropic/claude-sonnet-4-6
-Mode       full: Auditable (variance-aware)
+Document                not recorded
+File                    not recorded
+Producer (as declared)  unknown
+Reviewer (as declared)  not recorded
+Time                    15 November 2026, 12:00:00 UTC
+Playbook                ai_plugin_observability_v1 1.1.0
+Report                  01k9x7q2m4r8
+Subject                 dpa-assistant
+Evaluator               anthropic/claude-sonnet-4-6
+Mode                    full: Auditable (variance-aware)
 
 Findings in the text
   - line 10: The text addresses whoever evaluates it. It was given no weight.
@@ -137,12 +141,16 @@ This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
 Report describes behavior under this playbook and inputs.
 
-Playbook   ai_plugin_observability_v1 1.1.0
-Report     01k9x7q2m4r8
-Time       2026-11-15T12:00:00Z
-Subject    dpa-assistant
-Evaluator  rules
-Mode       screening: Non-auditable quick check (not comparable over time)
+Document                not recorded
+File                    not recorded
+Producer (as declared)  rules
+Reviewer (as declared)  not recorded
+Time                    15 November 2026, 12:00:00 UTC
+Playbook                ai_plugin_observability_v1 1.1.0
+Report                  01k9x7q2m4r8
+Subject                 dpa-assistant
+Evaluator               rules
+Mode                    screening: Non-auditable quick check (not comparable over time)
 
 Checks
 PASS           high    check_1  confidence not calibrated

@@ -224,6 +224,7 @@ def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationSto
             finished_at="2026-11-15T12:00:00.000+00:00",
             state=State.DONE,
             subject="Müller GmbH",
+            title=None,
             mode=Mode.FULL,
             runs=3,
             evaluator="anthropic/claude-sonnet-4-6",

@@ -284,6 +284,9 @@ async def test_a_report_has_the_hash_of_the_file_only_if_the_server_read_it_and_
     ]:
         report = (await api.report(evaluated, file_hashes=file_hashes))["report"]
         assert report["integrity"]["raw_inputs"] == {"ai_output": recorded}
+        identity = report["document_identity"] or {}
+        assert identity.get("file_name") == ("memo.docx" if recorded == document["sha256"] else None)
+        assert identity.get("file_sha256") == (recorded if recorded == document["sha256"] else None)
 
 
 async def test_a_report_says_what_was_assumed_about_an_uploaded_file(api: Client) -> None:

@@ -39,6 +39,8 @@ FILE = click.Path(path_type=Path)
 @evaluator_options
 @click.option("--subject", default="default", show_default=True, help="The series that this text belongs to.")
 @click.option("--producer", help="The AI that wrote the text, as provider/model or any name.")
+@click.option("--title", help="What the document is called. [default: the name of the file]")
+@click.option("--reviewer", help="Who asks for the evaluation.")
 @click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")
 @click.option("--fail-on", type=click.Choice(["alert", "review", "observe"]), default="review", show_default=True)
 @sign_option

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -51,6 +51,8 @@ def run(
     timeout: float | None,
     subject: str,
     producer: str | None,
+    title: str | None,
+    reviewer: str | None,
     save_baseline: bool,
     fail_on: str,
     signing_key: str | None,
@@ -74,7 +76,7 @@ def run(
         jobs = [_resumed_job(resume, lazy_store, base_url, key_variables, timeout)]
     else:
         chosen_playbook = library.find(playbook)
-        inputs = _read_inputs(output_file or "-", source, prompt, system, encoding)
+        inputs, file = _read_inputs(output_file or "-", source, prompt, system, encoding)
         jobs = [
             EvaluationJob(
                 config,
@@ -87,6 +89,9 @@ def run(
                     runs=runs,
                     subject=subject,
                     producer=producer,
+                    title=title or (PurePath(file.name).stem if file else None),
+                    reviewer=reviewer,
+                    file=file,
                 ),
             )
             for config in new_configs(evaluators, base_url, key_variables, timeout)
@@ -125,6 +130,8 @@ _REQUEST_OPTIONS = (
     "evaluators",
     "subject",
     "producer",
+    "title",
+    "reviewer",
 )
 """What an evaluation is started with and keeps."""
 
@@ -138,8 +145,11 @@ def _check_resume_options(context: click.Context) -> None:
 
 def _read_inputs(
     output_file: str, source: Path | None, prompt: Path | None, system: Path | None, encoding: str | None
-) -> Inputs:
-    """Return the texts to evaluate, and warn of credentials in them. The output file "-" is standard input."""
+) -> tuple[Inputs, SourceFile | None]:
+    """Return the texts to evaluate and the file of the AI output, and warn of credentials in them.
+
+    The output file "-" is standard input, which is no file.
+    """
     paths = (None if output_file == "-" else Path(output_file), source, prompt, system)
     files = {
         name: _read(path, encoding)
@@ -147,7 +157,8 @@ def _read_inputs(
         if path is not None or name == "ai_output"
     }
     texts = {name: file.text for name, file in files.items()}
-    sources = {name: SourceFile(file.sha256, file.notices) for name, file in files.items()}
+    file_names = dict(zip(NAMES, paths, strict=True))
+    sources = {name: file.source(str(file_names[name] or "")) for name, file in files.items()}
     inputs = Inputs.from_texts(**texts, files=sources)
     for file in files.values():
         for notice in file.notices:
@@ -155,7 +166,7 @@ def _read_inputs(
     # Not those of the inputs: a warning names lines of the files.
     for warning in key_warnings(texts):
         echo(f"Warning: {warning}", err=True)
-    return inputs
+    return inputs, None if output_file == "-" else sources["ai_output"]
 
 
 def _read(path: Path | None, encoding: str | None) -> FileText:

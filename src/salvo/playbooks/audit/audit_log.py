@@ -172,8 +172,9 @@ def evaluation(
     }
 
 
-LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document"})
-"""Columns that the log records by their hash; the others are short, and recorded as they are."""
+LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document", "title"})
+"""Columns that the log records by their hash; the others are short, and recorded as they are. A title is short too, but
+it may name a person, and the log outlives the evaluation."""
 
 
 def hash_long_columns(columns: Mapping[str, Any]) -> dict[str, Any]:

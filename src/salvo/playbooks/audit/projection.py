@@ -25,6 +25,7 @@ class LoggedEvaluation:
     baseline: dict[str, Any] | None = None
     reviews: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The columns of each review event, by its id."""
+    document: dict[str, Any] | None = None
     erasure: AuditEntry | None = None
     unreadable: bool = False
     """An entry about it was altered, so it cannot be used."""
@@ -61,6 +62,8 @@ def _apply(entry: AuditEntry, evaluation: LoggedEvaluation) -> None:
     if entry.action == audit_log.EVALUATION and "columns" not in content:
         evaluation.columns |= _columns_of_earlier_version(entry)
     evaluation.columns |= _mapping(content.get("columns"))
+    if isinstance(document := content.get("document"), dict):
+        evaluation.document = document
     if isinstance(runs := content.get("raw_runs"), list):
         evaluation.runs = [run for run in runs if isinstance(run, dict)]
     if entry.action == audit_log.BASELINE_SET:

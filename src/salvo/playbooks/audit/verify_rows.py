@@ -21,7 +21,7 @@ from salvo.playbooks.audit.verify import VerificationFinding, VerificationState,
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.records import RawRow, RawRows, State
-from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, evaluations, playbooks, votes
+from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, documents, evaluations, playbooks, votes
 
 _ALL_UNKNOWN = "no entry of the audit log is about it, and earlier versions did not log an evaluation before its end"
 
@@ -40,7 +40,8 @@ def check_rows(rows: RawRows, log: LoggedRows) -> VerificationFinding:
         *row_changes(evaluations, row, expected),
         *_playbook_changes(rows.playbook, log, _text(row["playbook_hash"])),
         *_vote_changes(rows.votes, logged.runs, running=row["state"] == State.RUNNING),
-        *_baseline_changes(rows.baseline, logged),
+        *_single_row_changes(baselines, rows.baseline, logged.baseline),
+        *_single_row_changes(documents, rows.document, logged.document),
     ]
     if changes:
         return _altered(f"Rows were altered after they were stored: {listed(changes)}.")
@@ -175,13 +176,14 @@ def _vote_differences(row: RawRow, run: Mapping[str, Any], name: str) -> Iterato
             yield f"{votes.name}.{column} of {name} is {_excerpt(row[column])}, the audit log says {_excerpt(run[key])}"
 
 
-def _baseline_changes(row: RawRow | None, logged: LoggedEvaluation) -> Iterator[str]:
-    if row is None and logged.baseline is not None:
-        yield f"its row in {baselines.name} was removed"
-    elif row is not None and logged.baseline is None:
-        yield f"its row in {baselines.name} was inserted"
-    elif row is not None and logged.baseline is not None:
-        yield from row_changes(baselines, row, logged.baseline)
+def _single_row_changes(table: Table, row: RawRow | None, logged: Mapping[str, Any] | None) -> Iterator[str]:
+    """Compare the one row that an evaluation may have in this table."""
+    if row is None and logged is not None:
+        yield f"its row in {table.name} was removed"
+    elif row is not None and logged is None:
+        yield f"its row in {table.name} was inserted"
+    elif row is not None and logged is not None:
+        yield from row_changes(table, row, logged)
 
 
 def _unverified(rows: RawRows, expected: Mapping[str, Any], logged: LoggedEvaluation, log: LoggedRows) -> Iterator[str]:

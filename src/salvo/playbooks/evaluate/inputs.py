@@ -53,6 +53,10 @@ class SourceFile(NamedTuple):
     """Of its bytes."""
     notices: tuple[str, ...] = ()
     """What was assumed when it was read, and what of it is not part of the text."""
+    name: str = ""
+    """Without its folder; empty if it is not known."""
+    pages: int | None = None
+    """None if the format has no pages, or it is not known."""
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from salvo.engine.jsonio.surrogates import has_surrogates
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.evaluate.inputs import NAMES, Inputs
+from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile
 from salvo.playbooks.playbook.definition import Check, Playbook
 from salvo.playbooks.playbook.validate import stored_playbook
-from salvo.playbooks.report.report import ModelFingerprint
+from salvo.playbooks.report.report import DocumentIdentity, ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation
 
 DEFAULT_SUBJECT = "default"
@@ -32,6 +32,8 @@ class EvaluationRequest:
     """The series that this text belongs to: drift is reported within one series."""
     producer: str | None = None
     """The AI that wrote the text, as the user declares it."""
+    document_identity: DocumentIdentity | None = None
+    """What the document is called, and its file; None if nothing of it is known."""
 
     @property
     def cases(self) -> list[tuple[Check, int]]:
@@ -49,9 +51,16 @@ def new_request(
     runs: int | None = None,
     subject: str = DEFAULT_SUBJECT,
     producer: str | None = None,
+    title: str | None = None,
+    reviewer: str | None = None,
+    file: SourceFile | None = None,
 ) -> EvaluationRequest:
-    """Return a new request; raise UsageError if the playbook cannot be run with these inputs and this mode."""
-    for what, name in (("subject", subject), ("evaluator", evaluator), ("producer", producer)):
+    """Return a new request; raise UsageError if the playbook cannot be run with these inputs and this mode.
+
+    `file` is the one that the AI output was read from.
+    """
+    names = {"subject": subject, "evaluator": evaluator, "producer": producer, "document": title, "reviewer": reviewer}
+    for what, name in names.items():
         if name and ("\0" in name or has_surrogates(name)):
             raise UsageError(
                 f"The name of the {what} has characters that cannot be stored: NUL, or bytes that are not UTF-8.",
@@ -62,9 +71,16 @@ def new_request(
         raise UsageError(
             f"The playbook {playbook.id} cannot be run without {needed}.", hint="Give it, or choose another playbook."
         )
+    identity = _document_identity(title, reviewer, file)
     return EvaluationRequest(
-        report_id, playbook, inputs, evaluator, mode, runs_for(mode, playbook, runs), subject, producer
+        report_id, playbook, inputs, evaluator, mode, runs_for(mode, playbook, runs), subject, producer, identity
     )
+
+
+def _document_identity(title: str | None, reviewer: str | None, file: SourceFile | None) -> DocumentIdentity | None:
+    read_from = () if file is None else (file.name or None, file.sha256, file.pages)
+    identity = replace(DocumentIdentity(title or None, *read_from), reviewer=reviewer or None)
+    return None if identity == DocumentIdentity() else identity
 
 
 def stored_request(stored: StoredEvaluation) -> EvaluationRequest:

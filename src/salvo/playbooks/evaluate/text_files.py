@@ -15,6 +15,7 @@ from salvo.engine.sandbox import workers
 from salvo.engine.sandbox.document_text import Omission
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError, NotUtf8Error
+from salvo.playbooks.evaluate.inputs import SourceFile
 
 SUFFIXES = (".txt", ".md", ".docx", ".pdf")
 WINDOWS_1252 = "windows-1252"
@@ -42,6 +43,11 @@ class FileText:
     """How the bytes of a text file were read; None for other formats."""
     notices: tuple[str, ...] = ()
     """What was assumed, and what was left out. They are part of a report, so they name the file without its folder."""
+
+    def source(self, name: str) -> SourceFile:
+        """Return what a report says about the file. Of its name, what is not UTF-8 is replaced."""
+        storable = PurePath(name).name.encode("utf-8", "replace").decode()
+        return SourceFile(self.sha256, self.notices, storable, self.pages)
 
 
 def read_text_file(name: str, content: bytes, *, encoding: str | None = None) -> FileText:

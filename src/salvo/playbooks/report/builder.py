@@ -182,6 +182,7 @@ def build_report(
         integrity=integrity,
         presentation_rules=PresentationRules(label=request.mode.label),
         input_notices=request.inputs.notices,
+        document_identity=request.document_identity,
     )
     return with_hash(report)
 

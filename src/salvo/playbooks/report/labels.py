@@ -11,7 +11,9 @@ from typing import Any
 from salvo.engine.text.formatting import NamedValue, money, pluralize, seconds
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, ShownStatus, Status, shown_status
 from salvo.playbooks.evaluate.injection.finding import MESSAGES
+from salvo.playbooks.report import identity_labels
 from salvo.playbooks.report.claims import forbidden_claims
+from salvo.playbooks.report.identity_labels import UNKNOWN
 from salvo.playbooks.report.report import (
     NOT_ASKED,
     CheckResult,
@@ -29,7 +31,7 @@ from salvo.playbooks.report.report import (
     measured_consistency,
 )
 
-TITLE = "BYOP observability report"
+TITLE = identity_labels.GENERAL_TITLE
 CREDIT = "BYOP v0.1 by Vasile Tiple, CC BY 4.0."
 _INCOMPLETE_MEANING = "Votes are missing: some calls gave no usable answer. That says nothing about the text."
 _MAX_PROBLEMS = 3
@@ -61,7 +63,6 @@ EVALUATOR_VARIANCE = (
 ASSUMPTIONS = "assumption_disclosure"
 RULES = "rules"
 """The name of the evaluator that needs no model."""
-UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
 NOT_CALIBRATED = "not calibrated"
@@ -151,9 +152,9 @@ def baseline_refused(report: Report) -> str:
 
 def header(report: Report) -> list[NamedValue]:
     return [
+        *identity_labels.identity(report),
         NamedValue("Playbook", f"{report.playbook_id} {report.playbook_version}", code=True),
         NamedValue("Report", report.report_id, code=True),
-        NamedValue("Time", report.timestamp),
         NamedValue("Subject", report.subject),
         NamedValue("Evaluator", report.evaluator, code=True),
         NamedValue("Mode", f"{report.execution_mode}: {report.execution_mode.label}"),

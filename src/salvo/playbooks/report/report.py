@@ -293,6 +293,22 @@ class Integrity:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentIdentity:
+    """What the evaluated document is called, and the file that its text was read from. None is not recorded."""
+
+    title: str | None = None
+    """As the requester declared it."""
+    file_name: str | None = None
+    """Without its folder."""
+    file_sha256: str | None = None
+    """Of the bytes of the file."""
+    pages: int | None = None
+    """None also if the format has no pages."""
+    reviewer: str | None = None
+    """Who asked for the evaluation, as the requester declared it."""
+
+
+@dataclass(frozen=True, slots=True)
 class PresentationRules:
     disclaimers: tuple[str, ...] = DISCLAIMERS
     label: str = ""
@@ -325,6 +341,8 @@ class Report:
     presentation_rules: PresentationRules
     input_notices: tuple[str, ...] = added_later(())
     """What was assumed when the files were read, such as an encoding, and what of them is not part of the texts."""
+    document_identity: DocumentIdentity | None = added_later(default=None)  # noqa: RUF009 - it declares a field
+    """What the document is called, and its file. None if nothing of it was recorded."""
     texts_withheld: bool = False
     """Quotes, notes and raw answers are replaced by their hashes: see `text_hashing`."""
 

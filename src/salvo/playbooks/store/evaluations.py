@@ -6,7 +6,7 @@ A query selects only what its record needs, because the texts of an evaluation c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,10 +31,11 @@ from salvo.errors import LeaseLostError, UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, check_type, damaged_evaluation
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
-from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, evaluations, playbooks
+from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, documents, evaluations, playbooks
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -46,8 +47,13 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 ERROR_KEY = "fault"
 """The key of the stored error in the column `request`."""
+IDENTITY_KEY = "document_identity"
 
-_JOINED = evaluations.outerjoin(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
+_JOINED = (
+    evaluations.outerjoin(playbooks)
+    .outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
+    .outerjoin(documents, documents.c.evaluation_id == evaluations.c.id)
+)
 # Databases of earlier versions may have several baselines of one series. The newest is the one that is used.
 _newer = baselines.alias("newer")
 IS_BASELINE = and_(
@@ -70,6 +76,7 @@ _COLUMNS: dict[str, ColumnElement[Any]] = {
     "baseline": IS_BASELINE.label("baseline"),
     "evaluation_id": evaluations.c.id.label("evaluation_id"),
     "evaluated_at": evaluations.c.created_at.label("evaluated_at"),
+    "title": documents.c.title,
     "saved_at": baselines.c.saved_at,
     "baseline_since": baselines.c.saved_at,
 }
@@ -107,6 +114,8 @@ def insert_evaluation(
     """Store a new evaluation, and return what the audit log records of its row and of a new row of its playbook."""
     inputs = request.inputs
     names = {"subject": request.subject, "evaluator": request.evaluator, "producer": request.producer}
+    identity = request.document_identity
+    described = {} if identity is None else {IDENTITY_KEY: asdict(identity)}
     playbook = _save_playbook(connection, request.playbook)
     values = {
         "id": request.report_id,
@@ -118,7 +127,7 @@ def insert_evaluation(
         "playbook_hash": request.playbook.logic_hash,
         "inputs_fingerprint": inputs.fingerprint,
         "stored_in_full": in_full,
-        "request": as_text({**names, "settings": dict(settings), "raw_hashes": inputs.raw_hashes or {}}),
+        "request": as_text({**names, **described, "settings": dict(settings), "raw_hashes": inputs.raw_hashes or {}}),
         "inputs": as_text(inputs.document) if in_full else None,
         **columns,
     }
@@ -127,6 +136,10 @@ def insert_evaluation(
     coordination = NOT_EVIDENCE[evaluations.name]
     evidence = {name: value for name, value in {**unset, **values}.items() if name not in coordination}
     logged: dict[str, Any] = {"columns": audit_log.hash_long_columns(evidence)}
+    if identity is not None and identity.title is not None:
+        document = {"evaluation_id": request.report_id, "title": as_name(identity.title)}
+        connection.execute(insert(documents).values(document))
+        logged["document"] = audit_log.hash_long_columns(document)
     return logged if playbook is None else {**logged, "playbook": audit_log.hash_long_columns(playbook)}
 
 
@@ -229,6 +242,7 @@ def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
             StoredEvaluation,
             row,
             **{name: check_type(name, request.get(name), *kinds) for name, kinds in _REQUEST_FIELDS.items()},
+            document_identity=_parse_identity(request.get(IDENTITY_KEY)),
             state=state,
             playbook=check_type("playbook", json_codec.loads(check_type("playbook", row["playbook"], str)), dict),
             inputs=None if row["inputs"] is None else _parse_inputs(row["inputs"]),
@@ -250,6 +264,15 @@ def _parse_inputs(text: str) -> Inputs:
     return Inputs.from_stored(document)
 
 
+def _parse_identity(document: Any) -> DocumentIdentity | None:
+    values = check_type(IDENTITY_KEY, document, dict, NoneType)
+    if values is None:
+        return None
+    names = ("title", "file_name", "file_sha256", "reviewer")
+    texts = {name: check_type(name, values.get(name), str, NoneType) for name in names}
+    return DocumentIdentity(**texts, pages=check_type("pages", values.get("pages"), int, NoneType))
+
+
 def _parse_error(document: Any) -> ErrorDetail:
     values = check_type("fault", document, dict)
     return ErrorDetail(**{name: check_type(name, values.get(name), str) for name in ("code", "message", "hint")})
@@ -257,7 +280,8 @@ def _parse_error(document: Any) -> ErrorDetail:
 
 def matches_search(search: str) -> ColumnElement[bool]:
     """Return a condition for a list of evaluations: one of the names contains the text, in any case."""
-    columns = (evaluations.c.id, evaluations.c.subject, evaluations.c.evaluator, SHOWN_STATUS, playbooks.c.id)
+    names = (evaluations.c.id, documents.c.title, evaluations.c.subject, evaluations.c.evaluator)
+    columns = (*names, SHOWN_STATUS, playbooks.c.id)
     return or_(*(column.icontains(as_name(search), autoescape=True) for column in columns))
 
 

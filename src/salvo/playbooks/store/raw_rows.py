@@ -9,7 +9,7 @@ from sqlalchemy.types import NullType
 
 from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.records import RawRow, RawRows
-from salvo.playbooks.store.tables import baselines, evaluations, playbooks, review_texts, reviews, votes
+from salvo.playbooks.store.tables import baselines, documents, evaluations, playbooks, review_texts, reviews, votes
 
 
 def load(connection: Connection, evaluation_id: str) -> RawRows:
@@ -21,7 +21,8 @@ def load(connection: Connection, evaluation_id: str) -> RawRows:
     of_reviews = select(reviews.c.event_id).where(reviews.c.evaluation_id == evaluation_id)
     texts = connection.execute(select(*map(_raw, review_texts.c)).where(review_texts.c.event_id.in_(of_reviews)))
     text_rows = tuple(dict(row) for row in texts.mappings())
-    return RawRows(evaluation, _first(used), vote_rows, baseline, review_rows, text_rows)
+    document = _first(_rows(connection, documents, evaluation_id=evaluation_id))
+    return RawRows(evaluation, _first(used), vote_rows, baseline, document, review_rows, text_rows)
 
 
 def _first(rows: list[RawRow]) -> RawRow | None:
@@ -44,7 +45,7 @@ def list_orphans(connection: Connection) -> list[tuple[str, str]]:
     """Return the tables and ids of rows about what is not stored, or whose id is no text."""
     stored = select(evaluations.c.id)
     no_texts = [evaluation_id for evaluation_id in _all_ids(connection) if not isinstance(evaluation_id, str)]
-    references = [(table, table.c.evaluation_id, stored) for table in (votes, baselines, reviews)]
+    references = [(table, table.c.evaluation_id, stored) for table in (votes, baselines, documents, reviews)]
     references.append((review_texts, review_texts.c.event_id, select(reviews.c.event_id)))
     return [(evaluations.name, str(as_logged(evaluation_id))) for evaluation_id in no_texts] + [
         (table.name, str(as_logged(name)))

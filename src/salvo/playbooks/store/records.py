@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.report import DocumentIdentity, Report
 
 RUN_HINT = "Start with `byop run FILE`, where FILE has the AI output."
 """What to do where nothing is stored yet."""
@@ -48,6 +48,8 @@ class StoredEvaluation:
     runs: int
     evaluator: str
     producer: str | None
+    document_identity: DocumentIdentity | None
+    """What the document is called, and its file; None if nothing of it was recorded."""
     group: str | None
     """The command that started several evaluations at once, one per evaluator."""
     settings: Mapping[str, Any]
@@ -92,6 +94,8 @@ class HistoryRow:
     """None while there is no report."""
     state: State
     subject: str
+    title: str | None
+    """What the document is called; None if it was not recorded."""
     mode: Mode
     runs: int
     evaluator: str
@@ -200,5 +204,6 @@ class RawRows:
     playbook: RawRow | None
     votes: tuple[RawRow, ...]
     baseline: RawRow | None
+    document: RawRow | None
     reviews: tuple[RawRow, ...]
     review_texts: tuple[RawRow, ...]

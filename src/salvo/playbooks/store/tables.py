@@ -87,6 +87,14 @@ Index(
     postgresql_where=IS_RUNNING,
 )
 
+# A table of its own, because a list must not read through the long columns of an evaluation to find a later one.
+documents = Table(
+    "byop_documents",
+    metadata,
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), primary_key=True),
+    Column("title", Text, nullable=False),
+)
+
 votes = Table(
     "byop_votes",
     metadata,

@@ -72,5 +72,5 @@ async def read(
     reading = workers.in_killable_thread(partial(read_text_file, name, content, encoding=encoding))
     file = await while_connected(request, reading)
     warning = await asyncio.to_thread(key_warning, "The file", file.text)
-    await asyncio.to_thread(services.read_files.add, file)
+    await asyncio.to_thread(services.read_files.add, name, file)
     return copy_fields(DocumentText, file, name=name, characters=len(file.text), warning=warning)

@@ -17,6 +17,7 @@ from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import stored_playbook
+from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation
 from salvo.web import events
@@ -53,6 +54,8 @@ class Evaluation:
     state: JobState
     created_at: str
     subject: str
+    document_identity: DocumentIdentity | None
+    """What the document is called, and its file; None if nothing of it was recorded."""
     evaluator: str
     mode: Mode
     runs: int
@@ -227,7 +230,15 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     problem = services.jobs.problem(stored.id) or stored.error
     playbook = stored_playbook(stored.playbook)
     request = EvaluationRequest(
-        stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
+        stored.id,
+        playbook,
+        _NO_INPUTS,
+        stored.evaluator,
+        stored.mode,
+        stored.runs,
+        stored.subject,
+        stored.producer,
+        stored.document_identity,
     )
     is_complete = stored.report is not None and not stored.report.incomplete
     answered = sum(vote.valid for vote in votes)
@@ -270,6 +281,7 @@ def _request_fields(request: EvaluationRequest, services: Services, *, typed_key
     return {
         "id": request.report_id,
         "subject": request.subject,
+        "document_identity": request.document_identity,
         "evaluator": request.evaluator,
         "mode": request.mode,
         "runs": request.runs,

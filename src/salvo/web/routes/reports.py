@@ -13,7 +13,7 @@ from salvo.engine.text.formatting import NamedValue
 from salvo.playbooks.audit import chain_signatures, verify_store
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
-from salvo.playbooks.report import labels
+from salvo.playbooks.report import identity_labels, labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
 from salvo.playbooks.report.export import html, json, markdown
@@ -54,6 +54,10 @@ class ReportLabels:
 
     status: ShownStatus
     """The status as it is shown: INCOMPLETE while votes are missing."""
+    identity: list[NamedValue]
+    """Which document this is about, and who had it evaluated when."""
+    title: str
+    """What to call the report: the title of its document, else the name of its file, else a general name."""
     status_meaning: str
     status_reasons: list[str]
     mode: str
@@ -125,6 +129,8 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
 def report_labels(report: Report) -> ReportLabels:
     return ReportLabels(
         status=labels.status(report),
+        identity=identity_labels.identity(report),
+        title=identity_labels.title(report),
         status_meaning=labels.status_meaning(report),
         status_reasons=labels.status_reasons(report),
         mode=report.execution_mode.label,

@@ -19,9 +19,13 @@ def test_a_failed_check_is_a_failure_a_missing_vote_an_error_and_an_open_questio
       <property name="reason" value="unchecked_areas_disclosure: 1 of 3 votes." />
       <property name="reason" value="Evaluator returned unparseable response." />
       <property name="reason" value="certainty_language (high severity) failed, whatever the missing votes will be." />
+      <property name="document" value="not recorded" />
+      <property name="file" value="not recorded" />
+      <property name="producer (as declared)" value="unknown" />
+      <property name="reviewer (as declared)" value="not recorded" />
+      <property name="time" value="15 November 2026, 12:00:00 UTC" />
       <property name="playbook" value="ai_plugin_observability_v1 1.1.0" />
       <property name="report" value="01k9x7q2m4r8" />
-      <property name="time" value="2026-11-15T12:00:00Z" />
       <property name="subject" value="dpa-assistant" />
       <property name="evaluator" value="anthropic/claude-sonnet-4-6" />
       <property name="mode" value="full: Auditable (variance-aware)" />

@@ -46,9 +46,13 @@ Votes are missing: some calls gave no usable answer. That says nothing about the
 
 | Evaluation |  |
 | --- | --- |
+| Document | not recorded |
+| File | not recorded |
+| Producer (as declared) | unknown |
+| Reviewer (as declared) | not recorded |
+| Time | 15 November 2026, 12:00:00 UTC |
 | Playbook | `ai_plugin_observability_v1 1.1.0` |
 | Report | `01k9x7q2m4r8` |
-| Time | 2026-11-15T12:00:00Z |
 | Subject | dpa-assistant |
 | Evaluator | `anthropic/claude-sonnet-4-6` |
 | Mode | full: Auditable (variance-aware) |
@@ -347,9 +351,13 @@ No high-severity check failed. Some signals are worth watching. Non-auditable qu
 
 | Evaluation |  |
 | --- | --- |
+| Document | not recorded |
+| File | not recorded |
+| Producer (as declared) | rules |
+| Reviewer (as declared) | not recorded |
+| Time | 15 November 2026, 12:00:00 UTC |
 | Playbook | `ai_plugin_observability_v1 1.1.0` |
 | Report | `01k9x7q2m4r8` |
-| Time | 2026-11-15T12:00:00Z |
 | Subject | dpa-assistant |
 | Evaluator | `rules` |
 | Mode | screening: Non-auditable quick check (not comparable over time) |

@@ -73,11 +73,29 @@ function TextInputs() {
   const bind = (name: TextName) => ({ value: draft[name], onChange: (text: string) => change({ [name]: text }) });
   const bindInput = (name: InputName) => ({
     ...bind(name),
-    onDocument: ({ text, sha256 }: DocumentText) =>
-      change((current) => ({ [name]: text, files: { ...current.files, [name]: { text, sha256 } } })),
+    onDocument: ({ text, sha256, name: fileName }: DocumentText) =>
+      change((current) => ({
+        [name]: text,
+        files: { ...current.files, [name]: { text, sha256 } },
+        ...(name === "ai_output" ? { title: titleFromFile(fileName) } : {}),
+      })),
   });
   return (
     <div className="min-w-0 space-y-5">
+      <div className="grid gap-5 md:grid-cols-2">
+        <ShortField
+          id={`${id}-title`}
+          label="Title"
+          hint="What this document is called in the report. A file fills it in."
+          {...bind("title")}
+        />
+        <ShortField
+          id={`${id}-reviewer`}
+          label="Reviewer"
+          hint="Your name, as it should stand in the report."
+          {...bind("reviewer")}
+        />
+      </div>
       <TextField
         label="AI output"
         hint="The AI’s text, unchanged. Or drop a file here: .txt, .md, .docx or .pdf."
@@ -123,6 +141,11 @@ function TextInputs() {
       </Details>
     </div>
   );
+}
+
+/** The name of a file without its ending. */
+function titleFromFile(name: string): string {
+  return name.replace(/\.[^.]*$/, "") || name;
 }
 
 interface ShortFieldProps {

@@ -14,6 +14,9 @@ export interface Draft {
   system_instructions: string;
   /** The files that the texts were read from. A text that was edited since is not that of its file. */
   files: Partial<Record<InputName, { text: string; sha256: string }>>;
+  /** What the document is called; filled in from the name of a file. */
+  title: string;
+  reviewer: string;
   subject: string;
   producer: string;
   mode: Mode;
@@ -31,7 +34,7 @@ export interface Draft {
 export type InputName = "ai_output" | "source_document" | "prompt" | "system_instructions";
 
 /** The fields of a draft that the user fills in with free text. */
-export type TextName = InputName | "subject" | "producer";
+export type TextName = InputName | "title" | "reviewer" | "subject" | "producer";
 
 export const EMPTY_DRAFT: Draft = {
   ai_output: "",
@@ -39,6 +42,8 @@ export const EMPTY_DRAFT: Draft = {
   prompt: "",
   system_instructions: "",
   files: {},
+  title: "",
+  reviewer: "",
   subject: "",
   producer: "",
   mode: "full",
@@ -57,8 +62,9 @@ export function toRequest(draft: Draft): EvaluationCreate {
   }
   const hashes = fileHashes(draft);
   if (Object.keys(hashes).length) request.file_hashes = hashes;
-  if (draft.subject.trim()) request.subject = draft.subject.trim();
-  if (draft.producer.trim()) request.producer = draft.producer.trim();
+  for (const name of ["title", "reviewer", "subject", "producer"] as const) {
+    if (draft[name].trim()) request[name] = draft[name].trim();
+  }
   if (draft.playbook) request.playbook = draft.playbook.text;
   else if (draft.playbook_id) request.playbook_id = draft.playbook_id;
   if (draft.base_url && draft.evaluator !== "rules") request.base_url = draft.base_url;
@@ -82,6 +88,7 @@ export function applyExample(draft: Draft, example: Example): Draft {
     source_document: example.source_document ?? "",
     prompt: example.prompt ?? "",
     system_instructions: "",
+    title: example.title,
     subject: example.subject,
     producer: "",
   };

@@ -11,6 +11,7 @@ const RUNNING: Evaluation = {
   created_at: "2026-01-01T00:00:00+00:00",
   checks: [],
   subject: "default",
+  document_identity: null,
   evaluator: "rules",
   base_url: null,
   mode: "full",

@@ -14,7 +14,6 @@ import { RawJson } from "@/components/RawJson";
 import { StatusBanner } from "@/components/StatusBanner";
 import { Loading, Notice, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { formatTime } from "@/lib/format";
 import { ResumeForm } from "../progress/ResumeForm";
 import { Actions } from "./Actions";
 import { CheckCard, type ShowInText } from "./CheckCard";
@@ -54,7 +53,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
     card?.scrollIntoView({ block: "start" });
     card?.focus({ preventScroll: true });
   }, []);
-  useTitle(`${labels.status} – report ${report.report_id}`);
+  useTitle(`${labels.status} – ${labels.title}`);
   return (
     <WithheldProvider value={withheld}>
       <Disclaimers extra={report.presentation_rules.disclaimers} />
@@ -107,8 +106,13 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
   const { status } = labels;
   return (
     <header>
-      <h1 className="text-3xl leading-tight">BYOP observability report</h1>
-      <p className="mt-1 mb-4 text-soft">{labels.mode}</p>
+      <h1 className="text-3xl leading-tight [overflow-wrap:anywhere]">
+        <VisibleText>{labels.title}</VisibleText>
+      </h1>
+      <p className="mt-1 mb-3 text-soft">BYOP observability report · {labels.mode}</p>
+      <div className="mb-4">
+        <Facts facts={labels.identity} />
+      </div>
       <StatusBanner label="Status" tone={badgeTone(status)} badge={<Badge value={status} large />}>
         <p className="font-semibold">{labels.status_meaning}</p>
         <ul className="mt-1 list-disc pl-5">
@@ -177,7 +181,6 @@ function whatToDo({ resumable, report }: StoredReport): string {
 function headFacts(report: Report): Fact[] {
   return [
     { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },
-    { name: "Time", value: formatTime(report.timestamp) },
     { name: "Mode", value: report.execution_mode },
     { name: "Subject", value: report.subject },
     { name: "Evaluator", value: report.evaluator, code: true },
