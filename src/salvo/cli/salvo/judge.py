@@ -31,7 +31,7 @@ from salvo.scenarios.analysis.rejudge import (
 )
 from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.evaluators.base import refuse_to_load
-from salvo.scenarios.evaluators.llm_judge import JudgeFields
+from salvo.scenarios.evaluators.builtin.llm_judge import JudgeFields
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary

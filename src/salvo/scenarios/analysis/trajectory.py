@@ -13,9 +13,9 @@ from jmespath.visitor import TreeInterpreter
 from pydantic import ValidationError
 
 from salvo.engine.jsonio.canonical import stable_text
-from salvo.scenarios.evaluators.jmespath import root_names
-from salvo.scenarios.evaluators.must_not_call import MustNotCallFields, first_forbidden
-from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, first_mismatch
+from salvo.scenarios.evaluators.builtin.jmespath import root_names
+from salvo.scenarios.evaluators.builtin.must_not_call import MustNotCallFields, first_forbidden
+from salvo.scenarios.evaluators.builtin.tool_sequence import ToolSequenceFields, first_mismatch
 from salvo.scenarios.result import AgentRunResult, Cause, ConversationTurn, EvalResult, ToolCall, TraceEvent
 
 StepKind = Literal["system", "message", "model", "tool", "event", "answer", "end"]

@@ -16,13 +16,13 @@ from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.text.messages import did_you_mean, install_command
 from salvo.errors import SalvoError, UsageError
 from salvo.scenarios.evaluators.base import EvaluatorType, LoadObject
-from salvo.scenarios.evaluators.custom import function_type
+from salvo.scenarios.evaluators.builtin.custom import function_type
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
 
-_PACKAGE = "salvo.scenarios.evaluators"
+_PACKAGE = "salvo.scenarios.evaluators.builtin"
 BUILT_IN: Mapping[str, str] = {
     "jmespath": f"{_PACKAGE}.jmespath:TYPE",
     "json_schema": f"{_PACKAGE}.json_schema:TYPE",

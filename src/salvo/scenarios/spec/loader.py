@@ -101,7 +101,7 @@ def load_scenarios(
     _check_fields(document)
     documents: Sequence[YamlDocument] = [document]
     if isinstance(document.data, dict) and any(name in document.data for name in SUITE_FIELDS):
-        from salvo.scenarios.spec.expansion import expand  # most files have neither cases nor a matrix
+        from salvo.scenarios.spec.cases.expansion import expand  # most files have neither cases nor a matrix
 
         documents = [] if document.problems else expand(document, root)
         if document.problems:

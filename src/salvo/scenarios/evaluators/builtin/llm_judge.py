@@ -22,7 +22,14 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
-from salvo.scenarios.evaluators.grading import Scale, grade_schema, median, scale_errors, scale_text, scaled_score
+from salvo.scenarios.evaluators.builtin.grading import (
+    Scale,
+    grade_schema,
+    median,
+    scale_errors,
+    scale_text,
+    scaled_score,
+)
 from salvo.scenarios.result import DEFAULT_JUDGES, AgentRunResult, Cause, EvalResult, ToolCall
 from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario

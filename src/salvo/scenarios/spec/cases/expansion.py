@@ -20,13 +20,13 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
 from salvo.engine.text.messages import did_you_mean, nearest
 from salvo.scenarios.result import CASE, PROVIDER_ADAPTERS
-from salvo.scenarios.spec.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
+from salvo.scenarios.spec.cases.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
+from salvo.scenarios.spec.cases.matrix import MATRIX, Axis, read_axes
+from salvo.scenarios.spec.cases.templates import Template, TemplateUse, find_uses
 from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
-from salvo.scenarios.spec.matrix import MATRIX, Axis, read_axes
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.schema import NAME_ERROR, SCENARIO_NAME, SUITE_FIELDS, Cell, Scenario, SuiteFields
 from salvo.scenarios.spec.source_text import SourcePosition
-from salvo.scenarios.spec.templates import Template, TemplateUse, find_uses
 from salvo.scenarios.spec.variables import find_variables
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem
 

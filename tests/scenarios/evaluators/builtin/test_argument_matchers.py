@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
+from salvo.scenarios.evaluators.builtin.argument_matchers import first_difference, has_regex, matcher_errors
 
 
 @pytest.mark.parametrize(

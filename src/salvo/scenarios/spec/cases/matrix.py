@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
-from salvo.scenarios.spec.case_table import id_problem
+from salvo.scenarios.spec.cases.case_table import id_problem
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.yaml_source import YamlDocument
 

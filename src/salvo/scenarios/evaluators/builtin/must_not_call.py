@@ -12,9 +12,9 @@ from pydantic import Field
 
 from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.messages import excerpt
-from salvo.scenarios.evaluators.argument_matchers import has_regex
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
-from salvo.scenarios.evaluators.tool_sequence import CallOrName, ExpectedCall, call_errors
+from salvo.scenarios.evaluators.builtin.argument_matchers import has_regex
+from salvo.scenarios.evaluators.builtin.tool_sequence import CallOrName, ExpectedCall, call_errors
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 

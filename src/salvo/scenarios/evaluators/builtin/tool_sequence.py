@@ -17,8 +17,8 @@ from pydantic import BeforeValidator, Field
 from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
-from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
+from salvo.scenarios.evaluators.builtin.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS, AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 

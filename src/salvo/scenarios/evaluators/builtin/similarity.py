@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, Field
 from salvo.engine.text.messages import excerpt, install_command
 from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
-from salvo.scenarios.evaluators.jmespath import Match, path_errors, search, short_value
+from salvo.scenarios.evaluators.builtin.jmespath import Match, path_errors, search, short_value
 from salvo.scenarios.evaluators.values import json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario

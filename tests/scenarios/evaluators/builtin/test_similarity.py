@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.scenarios.evaluators import similarity
+from salvo.scenarios.evaluators.builtin import similarity
 from salvo.scenarios.result import Cause
 from tests.support.evaluation import evaluate, findings, run
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.scenarios.evaluators.text import edit_distance
+from salvo.scenarios.evaluators.builtin.text import edit_distance
 from tests.support.evaluation import evaluate, findings, run
 
 ANSWER = 'You get a Refund of 49.90 for {"kettle": 1}.'

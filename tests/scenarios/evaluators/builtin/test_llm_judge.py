@@ -14,9 +14,9 @@ from salvo.engine.chat import judge
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.chat.model import WiredModel
 from salvo.errors import MissingKeyError, TapeMissError
-from salvo.scenarios.evaluators import llm_judge
+from salvo.scenarios.evaluators.builtin import llm_judge
+from salvo.scenarios.evaluators.builtin.llm_judge import JudgeFields, judge_question
 from salvo.scenarios.evaluators.evaluate import evaluate_all
-from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
 from salvo.scenarios.spec.judge_server import JudgeServer

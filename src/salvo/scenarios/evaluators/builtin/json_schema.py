@@ -15,7 +15,7 @@ from salvo.engine.jsonio.json_schema import check, problems_in_time
 from salvo.engine.text.formatting import first_lines
 from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
-from salvo.scenarios.evaluators.jmespath import path_errors, search, short_value
+from salvo.scenarios.evaluators.builtin.jmespath import path_errors, search, short_value
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 

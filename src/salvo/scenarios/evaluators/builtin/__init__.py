@@ -1,0 +1,1 @@
+"""The built-in types of assertions, one per module, and what several of them share."""

@@ -1,0 +1,1 @@
+"""Cases and matrix: one scenario file as many scenarios, one for each cell."""
