@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.playbooks.enums import Result
-from salvo.playbooks.review.events import ReviewAction, ReviewDraft
-from salvo.playbooks.review.state import CheckReview, ReviewStanding, ReviewState, SignOffStanding, state
+from salvo.playbooks.review.events import ReviewAction, ReviewDraft, ReviewStanding, SignOffStanding
+from salvo.playbooks.review.state import CheckReview, ReviewState, state
 from tests.support.playbooks import a_report
 from tests.support.reviews import (
     FAILED,

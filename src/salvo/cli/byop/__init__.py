@@ -12,6 +12,9 @@ COMMANDS = {
     "serve": LazyCommand("salvo.cli.byop.serve", "Serve the web page and its API, on this machine only."),
     "history": LazyCommand("salvo.cli.byop.history", "List stored evaluations, newest first."),
     "show": LazyCommand("salvo.cli.byop.show", "Show a stored report, and write it to files."),
+    "review": LazyCommand(
+        "salvo.cli.byop.review", "Review a report: accept, override, comment, assign, sign off; or list what waits."
+    ),
     "compare": LazyCommand(
         "salvo.cli.byop.compare",
         "Compare two reports: what changed, and whether the text or the judge changed.",
@@ -22,7 +25,7 @@ COMMANDS = {
     "replay": LazyCommand("salvo.cli.byop.replay", "Run an evaluation again from its recorded calls."),
     "verify": LazyCommand("salvo.cli.byop.verify", "Check whether a report was altered."),
     "audit": LazyCommand(
-        "salvo.cli.byop.audit", "Show the audit log: every evaluation, baseline, export and deletion."
+        "salvo.cli.byop.audit", "Show the audit log: every evaluation, review, baseline, export and deletion."
     ),
     "delete": LazyCommand("salvo.cli.byop.delete", "Delete a stored evaluation: its texts, votes and report."),
     "keys": LazyCommand(

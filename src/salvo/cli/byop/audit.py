@@ -38,7 +38,7 @@ _FILE = click.Path(path_type=Path)
 def audit(
     as_json: bool, head: bool, witness: Path | None, git_file: Path | None, timestamp_request: Path | None
 ) -> None:
-    """Show the audit log: every evaluation, baseline, export and deletion.
+    """Show the audit log: every evaluation, review, baseline, export and deletion.
 
     Each entry contains the hash of the one before it, so a changed entry is detected. The log alone cannot show that
     the newest entries were cut off, or that the whole log was rebuilt: keep its newest hash elsewhere with --head,
@@ -91,6 +91,9 @@ def _cells(entry: AuditEntry) -> tuple[str, ...]:
 
 def _details(entry: AuditEntry) -> str:
     content = entry.content
+    if isinstance(review := content.get("review"), dict):
+        about = f" {review['check_id']}" if review.get("check_id") else ""
+        return f"{review.get('action')}{about} by {review.get('actor')}"
     report = content.get("byop_report") or {}
     details = (report.get("overall_status"), *(content.get(name) for name in ("format", "by", "subject")))
     return str(next(filter(None, details), ""))

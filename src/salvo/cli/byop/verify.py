@@ -17,14 +17,24 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, UnknownIdError, UsageError
-from salvo.playbooks.audit import anchors, chain_signatures, timestamps, verify_file, verify_results, verify_store
+from salvo.playbooks.audit import (
+    anchors,
+    chain_signatures,
+    timestamps,
+    verify_file,
+    verify_results,
+    verify_reviews,
+    verify_store,
+)
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.head_key import revoked_keys_file
+from salvo.playbooks.audit.projection import project
 from salvo.playbooks.audit.report_file import parse_json, read_report_file
 from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.review.section import ReviewSection
 from salvo.playbooks.store.store import EvaluationStore
 
 _COLOURS = {VerificationState.HOLDS: "green", VerificationState.UNKNOWN: "yellow"}
@@ -160,10 +170,23 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
     return [
         *verify_file.json_file(parsed, public_key=key, keys=keys),
         verify_results.check_file(parsed.report),
+        *([] if parsed.review is None else [verify_reviews.check_section(parsed.report, parsed.review)]),
         *_against_database(
             lambda store: verification.against_database(parsed.document, store.load_raw(report_id), store.audit_log())
         ),
+        *([] if parsed.review is None else _verify_review(report_id, parsed.review)),
     ]
+
+
+def _verify_review(report_id: str, review: ReviewSection) -> list[VerificationFinding]:
+    """Compare the review events of a file with the database, if it has the report."""
+    try:
+        with open_store() as store:
+            logged = project(store.audit_log()).evaluations.get(report_id)
+            rows = store.raw_rows(report_id)
+    except (UnknownIdError, StoreError):
+        return []
+    return [] if logged is None else [verify_reviews.check_section_in_log(review, rows, logged)]
 
 
 def _against_database(check: Callable[[EvaluationStore], list[VerificationFinding]]) -> list[VerificationFinding]:

@@ -18,6 +18,7 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError
 from salvo.playbooks.report.report import Report, ReportFile, Signature
+from salvo.playbooks.review.section import ReviewSection
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
@@ -42,6 +43,7 @@ class ReportContent:
     document: dict[str, Any]
     signature: Signature | None
     payload: bytes
+    review: ReviewSection | None
 
 
 def payload_type(path: Path) -> str:
@@ -90,7 +92,8 @@ def parse_json(content: bytes, name: str) -> ReportContent:
             f"{name} has the field {unknown}, which a report of this version does not have.",
             hint="Either it was added to the file, or a newer version of Salvo wrote it.",
         )
-    return ReportContent(file.byop_report, document["byop_report"], file.signature, _payload(content, file.signature))
+    payload = _payload(content, file.signature)
+    return ReportContent(file.byop_report, document["byop_report"], file.signature, payload, file.review)
 
 
 def split_document(content: bytes, name: str) -> tuple[bytes, Signature | None]:

@@ -9,6 +9,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.errors import InputError
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severity, Status
+from salvo.playbooks.review.section import ReviewSection
 
 SPEC_VERSION = "0.1"
 """The version of the BYOP specification that reports follow."""
@@ -388,10 +389,11 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """The content of a report file: the report, and a signature if one was requested."""
+    """The content of a report file: the report, its review if there is one, and a signature if one was requested."""
 
     byop_report: Report
     signature: Signature | None = None
+    review: ReviewSection | None = None
 
 
 def read_report(content: bytes, name: str = "The report") -> ReportFile:

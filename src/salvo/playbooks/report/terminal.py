@@ -15,6 +15,9 @@ from salvo.playbooks.enums import DISCLAIMERS, Mode, Result, ShownStatus, shown_
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.compare import ReportComparison, Side, judged_checks
 from salvo.playbooks.report.report import CheckResult, Citation, Report
+from salvo.playbooks.review import wording
+from salvo.playbooks.review.build_section import deciding_report, shown_result
+from salvo.playbooks.review.section import ReviewSection
 from salvo.playbooks.store.records import TimelinePoint
 
 _COLOURS = {
@@ -38,9 +41,9 @@ _LETTERS = {Result.PASS: "P", Result.FAIL: "F", Result.INDETERMINATE: "?"}
 _TIMELINE = ("REPORT", "TIME", "STATUS", "CONSISTENCY", "TEXT", "EVALUATOR")
 
 
-def lines(report: Report, *, colour: bool = False, width: int = 100) -> list[str]:
-    """Return the report, like the output of a test suite."""
-    return list(_Screen(Paint(colour), max(width, _NARROWEST)).report(report))
+def lines(report: Report, *, colour: bool = False, width: int = 100, review: ReviewSection | None = None) -> list[str]:
+    """Return the report, like the output of a test suite, with what reviewers decided about it."""
+    return list(_Screen(Paint(colour), max(width, _NARROWEST), review).report(report))
 
 
 def agreement(reports: Sequence[Report], names: Sequence[str] = (), *, colour: bool = False) -> list[str]:
@@ -114,13 +117,15 @@ def _timeline_row(point: TimelinePoint, before: TimelinePoint | None, checks: Se
 
 
 class _Screen:
-    def __init__(self, paint: Paint, width: int) -> None:
+    def __init__(self, paint: Paint, width: int, review: ReviewSection | None = None) -> None:
         self._paint = paint
         self._width = width
+        self._review = review
 
     def report(self, report: Report) -> Iterator[str]:
         sections = [
-            self._status(report),
+            self._status(deciding_report(report, self._review)),
+            self._review_summary(),
             (line for disclaimer in labels.disclaimers(report) for line in self._wrapped(disclaimer)),
             self._aligned(labels.header(report)),
             self._findings(report),
@@ -133,6 +138,7 @@ class _Screen:
             self._bullets("Limitations", report.limitations),
             self._rows("Integrity", labels.integrity(report)),
             self._rows("Tokens and cost", labels.spending(report)),
+            self._bullets(wording.HISTORY_TITLE, () if self._review is None else self._review.history),
             self._closing(report),
         ]
         non_empty = [section for section in map(list, sections) if section]
@@ -149,11 +155,22 @@ class _Screen:
         for notice in labels.notices(report):
             yield from (self._paint(line, "yellow") for line in self._wrapped(notice))
 
+    def _review_summary(self) -> Iterator[str]:
+        if self._review is None:
+            return
+        yield self._title(wording.TITLE)
+        signed = [sign_off.sentence for sign_off in self._review.sign_offs] or [wording.NOT_SIGNED_OFF]
+        yield from self._wrapped(self._review.headline, "  ")
+        for line in (*signed, *self._review.lines):
+            yield from self._wrapped(line, "  - ")
+
     def _checks(self, report: Report) -> Iterator[str]:
         yield self._title("Checks")
         names = max((len(_line(check.check_id)) for check in report.check_results), default=0)
         for check in report.check_results:
             yield self._check(check, names)
+            for line in () if self._review is None else self._review.check_lines(check.check_id):
+                yield from (self._paint(part, bold=True) for part in self._wrapped(line, "    "))
             yield from self._grounds(check)
 
     def _check(self, check: CheckResult, names: int) -> str:
@@ -219,8 +236,10 @@ class _Screen:
                 yield from self._wrapped(_quoted(finding.span), "    ")
 
     def _closing(self, report: Report) -> Iterator[str]:
-        status = labels.status(report)
-        yield self._paint(f"{labels.tally(report.check_results)}: {status}", _COLOURS[status], bold=True)
+        counted = deciding_report(report, self._review)
+        status = labels.status(counted)
+        result = shown_result(report, self._review)
+        yield self._paint(f"{labels.tally(counted.check_results)}: {result}", _COLOURS[status], bold=True)
 
     def comparison(self, compared: ReportComparison) -> Iterator[str]:
         yield from DISCLAIMERS

@@ -14,10 +14,11 @@ from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import UsageError
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.enums import Result
+from salvo.playbooks.enums import Result, Severity
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.review.events import ReviewAction, ReviewDraft, ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel, deciding_events
+from salvo.playbooks.review.queue import QueuedReport, QueueFilter, ReviewQueue, queue_items
 from salvo.playbooks.review.rules import checked_draft
 from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store import evaluations as evaluation_rows
@@ -27,13 +28,16 @@ from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.queueing import notifications
 from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.records import State
-from salvo.playbooks.store.tables import evaluations, playbooks, review_texts, reviews
+from salvo.playbooks.store.tables import evaluations, playbooks, review_texts, reviews, votes
 
 _EVENTS = (
     select(reviews, review_texts.c.reason)
     .select_from(reviews.outerjoin(review_texts, review_texts.c.event_id == reviews.c.event_id))
     .order_by(reviews.c.evaluation_id, reviews.c.sequence)
 )
+
+QUEUED_REPORTS = 1000
+"""The newest reports, whose checks a queue has."""
 
 
 class ReviewStore:
@@ -64,7 +68,7 @@ class ReviewStore:
             salt = self._clock.new_id() if checked.reason else None
             sequence = events[-1].sequence + 1 if events else 1
             event = _new_event(self._clock.new_id(), report_id, now, checked, sequence, salt)
-            columns = _columns(event)
+            columns = event_columns(event)
             connection.execute(insert(reviews), columns)
             if salt is not None:
                 text = {"event_id": event.event_id, "salt": salt, "reason": as_text(event.reason)}
@@ -114,10 +118,81 @@ class ReviewStore:
         with self._database.reading() as connection:
             return sorted(name for name in connection.scalars(names) if isinstance(name, str))
 
-    def count(self, report_id: str) -> int:
-        query = select(func.count()).where(reviews.c.evaluation_id == report_id)
+    def queue(self, wanted: QueueFilter, *, limit: int = 50, offset: int = 0) -> ReviewQueue:
+        """Return which checks of the newest reports wait for a decision, the most urgent first."""
+        columns = evaluations.c
+        newest = (
+            select(
+                columns.id,
+                columns.created_at,
+                columns.subject,
+                columns.evaluator,
+                columns.playbook_hash,
+                columns.inputs_fingerprint,
+                columns.outcomes,
+            )
+            .where(columns.state == State.DONE)
+            .order_by(columns.id.desc())
+            .limit(QUEUED_REPORTS + 1)
+        )
         with self._database.reading() as connection:
-            return connection.scalar(query) or 0
+            rows = list(connection.execute(newest).mappings())
+            listed = rows[:QUEUED_REPORTS]
+            oldest = min((row["id"] for row in listed), default="")
+            events = _by_report(connection, _EVENTS.where(reviews.c.evaluation_id >= oldest))
+            split = _split_checks(connection, oldest)
+            documents = connection.execute(select(playbooks.c.logic_hash, playbooks.c.document)).all()
+        questions = {logic_hash: _questions(document) for logic_hash, document in documents}
+        items = queue_items([_queued(row, events, split, questions) for row in listed], wanted)
+        waiting = sum(item.waits for item in items)
+        return ReviewQueue(items[offset : offset + limit], len(items), waiting, len(rows) > len(listed))
+
+
+def _split_checks(connection: Connection, oldest: str) -> dict[str, set[str]]:
+    """Return the checks whose valid votes differ, by report."""
+    query = (
+        select(votes.c.evaluation_id, votes.c.check_id)
+        .where(votes.c.evaluation_id >= oldest, votes.c.valid)
+        .group_by(votes.c.evaluation_id, votes.c.check_id)
+        .having(func.count(votes.c.result.distinct()) > 1)
+    )
+    split: dict[str, set[str]] = {}
+    for report_id, check_id in connection.execute(query):
+        split.setdefault(report_id, set()).add(check_id)
+    return split
+
+
+def _questions(document: str) -> dict[str, tuple[Severity, str]]:
+    """Return severity and question of each check of a playbook; nothing if it is damaged, which `verify` says."""
+    try:
+        checks = json_codec.loads(document)["checks"]
+        return {str(check["id"]): (Severity(check["severity"]), str(check["question"])) for check in checks}
+    except PARSE_ERRORS:
+        return {}
+
+
+def _queued(
+    row: RowMapping,
+    events: dict[str, list[ReviewEvent]],
+    split: dict[str, set[str]],
+    questions: dict[str, dict[str, tuple[Severity, str]]],
+) -> QueuedReport:
+    try:
+        outcomes = {check_id: Result(result) for check_id, result in _outcomes(row).items()}
+    except PARSE_ERRORS as error:
+        raise damaged_evaluation(row["id"], error) from error
+    return QueuedReport(
+        report_id=row["id"],
+        created_at=row["created_at"],
+        subject=row["subject"],
+        evaluator=row["evaluator"],
+        playbook_hash=row["playbook_hash"],
+        inputs_fingerprint=row["inputs_fingerprint"],
+        outcomes=outcomes,
+        questions=questions.get(row["playbook_hash"], {}),
+        split_checks=frozenset(split.get(row["id"], ())),
+        events=events.get(row["id"], []),
+    )
 
 
 def _report(row: RowMapping) -> Report:
@@ -146,7 +221,7 @@ def reason_hash(salt: str, column: str) -> str:
     return sha256(f"{salt}\n{column}".encode("utf-8", "surrogatepass"))
 
 
-def _columns(event: ReviewEvent) -> dict[str, Any]:
+def event_columns(event: ReviewEvent) -> dict[str, Any]:
     """Return the row, which is what the audit log records."""
     fields = {name: value for name, value in asdict(event).items() if name not in ("report_id", "reason")}
     return {

@@ -9,7 +9,8 @@ from salvo.engine.jsonio.surrogates import has_surrogates
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import ReviewChangedError, UsageError
 from salvo.playbooks.report.report import CheckResult, Report
-from salvo.playbooks.review.events import CHANGES, DECISIONS, ReviewAction, ReviewDraft, ReviewEvent, state_hash
+from salvo.playbooks.review.events import CHANGES, DECISIONS, ReviewAction, ReviewDraft, ReviewEvent
+from salvo.playbooks.review.signed_state import state_hash
 from salvo.playbooks.review.state import EventHistory, event_histories
 from salvo.playbooks.store.column_text import as_name
 

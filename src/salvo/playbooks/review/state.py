@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import CheckResult, Report
-from salvo.playbooks.review.events import CHANGES, DECISIONS, ReviewAction, ReviewEvent, is_signed, state_hash
+from salvo.playbooks.review.events import (
+    CHANGES,
+    DECISIONS,
+    ReviewAction,
+    ReviewEvent,
+    ReviewStanding,
+    SignOffStanding,
+)
+from salvo.playbooks.review.signed_state import is_signed, state_hash
 from salvo.playbooks.store.column_text import as_name
 
 
@@ -26,14 +33,6 @@ class EventHistory:
     """The original with the content, number and time of its newest amendment."""
     amendments: tuple[ReviewEvent, ...] = ()
     withdrawal: ReviewEvent | None = None
-
-
-class ReviewStanding(StrEnum):
-    UNDECIDED = "undecided"
-    ACCEPTED = "accepted"
-    OVERRIDDEN = "overridden"
-    DISPUTED = "disputed"
-    """Reviewers decided differently, and none of them had seen the decisions of all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,6 @@ class CheckReview:
         return self.standing is ReviewStanding.DISPUTED or (
             self.standing is ReviewStanding.UNDECIDED and not self.derived
         )
-
-
-class SignOffStanding(StrEnum):
-    VALID = "valid"
-    STALE = "stale"
-    """Something was decided or said after it."""
-    WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +121,7 @@ def state(report: Report, events: Sequence[ReviewEvent]) -> ReviewState:
             for number, _ in enumerate(report.artifact_findings, start=1)
         ),
         comments=_of_action(on_report, ReviewAction.COMMENT),
-        assignee=_assignee(on_report),
+        assignee=newest_assignee(on_report),
         sign_offs=tuple(_sign_offs(histories, events, report_hash)),
         state_hash=state_hash(report_hash, events),
         last_sequence=events[-1].sequence if events else 0,
@@ -177,27 +169,31 @@ def _replaces(later: ReviewEvent, earlier: ReviewEvent) -> bool:
     return later.actor == earlier.actor or later.seen >= earlier.sequence
 
 
+def reviewed_result(evaluator_result: Result, decisions: Sequence[ReviewEvent]) -> tuple[Result, ReviewStanding]:
+    """Return what the decisions about a check that count come to; see `standing_decisions`."""
+    results = {decision.result for decision in decisions if decision.result is not None}
+    if not results:
+        return evaluator_result, ReviewStanding.UNDECIDED
+    if len(results) > 1:
+        return Result.INDETERMINATE, ReviewStanding.DISPUTED
+    result = results.pop()
+    return result, ReviewStanding.ACCEPTED if result is evaluator_result else ReviewStanding.OVERRIDDEN
+
+
 def _check(check: CheckResult, by_place: dict[tuple[str | None, int | None], list[ReviewEvent]]) -> CheckReview:
     name = as_name(check.check_id)
     events = by_place.get((name, None), [])
     decisions = standing_decisions(events)
-    results = {decision.result for decision in decisions if decision.result is not None}
-    reviewed = check.result if not results else results.pop() if len(results) == 1 else None
-    if not decisions:
-        standing = ReviewStanding.UNDECIDED
-    elif reviewed is None:
-        standing = ReviewStanding.DISPUTED
-    else:
-        standing = ReviewStanding.ACCEPTED if reviewed is check.result else ReviewStanding.OVERRIDDEN
+    reviewed, standing = reviewed_result(check.result, decisions)
     return CheckReview(
         check_id=check.check_id,
         derived=check.decided_by == "derived",
         evaluator_result=check.result,
-        reviewed_result=Result.INDETERMINATE if reviewed is None else reviewed,
+        reviewed_result=reviewed,
         standing=standing,
         decisions=decisions,
         comments=_of_action(events, ReviewAction.COMMENT),
-        assignee=_assignee(events),
+        assignee=newest_assignee(events),
         findings=tuple(
             _finding(number, by_place.get((name, number), []))
             for number, _ in enumerate(check.evidence_citations, start=1)
@@ -221,7 +217,8 @@ def _of_action(events: Iterable[ReviewEvent], action: ReviewAction) -> tuple[Rev
     return tuple(event for event in events if event.action is action)
 
 
-def _assignee(events: Iterable[ReviewEvent]) -> str | None:
+def newest_assignee(events: Iterable[ReviewEvent]) -> str | None:
+    """Return to whom the one thing that the events are about is assigned."""
     assignments = sorted(_of_action(events, ReviewAction.ASSIGN), key=lambda event: event.sequence)
     return assignments[-1].assignee if assignments else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,17 +15,30 @@ from salvo.playbooks.enums import Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import html, json, junit, markdown
 from salvo.playbooks.report.report import Report
+from salvo.playbooks.review.section import ReviewSection
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
-_Renderer: TypeAlias = Callable[[Report, Inputs | None, str | None, Status], str]
-"""From the report, the frozen text, the public key that will sign the file, and the status that is a failure."""
+
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """What a file is made from."""
+
+    report: Report
+    inputs: Inputs | None
+    signed_by: str | None
+    """The public key that will sign the file."""
+    fail_on: Status
+    review: ReviewSection | None
+
+
+_Renderer: TypeAlias = Callable[[_Rendering], str]
 _RENDERERS: dict[str, _Renderer] = {
-    ".json": lambda report, _inputs, _signed_by, _fail_on: json.render(report),
-    ".html": lambda report, inputs, signed_by, _fail_on: html.render(report, inputs, signed_by=signed_by),
-    ".md": lambda report, _inputs, signed_by, _fail_on: markdown.render(report, signed_by=signed_by),
-    ".xml": lambda report, _inputs, _signed_by, fail_on: junit.render(report, fail_on),
+    ".json": lambda file: json.render(file.report, file.review),
+    ".html": lambda file: html.render(file.report, file.inputs, signed_by=file.signed_by, review=file.review),
+    ".md": lambda file: markdown.render(file.report, signed_by=file.signed_by, review=file.review),
+    ".xml": lambda file: junit.render(file.report, file.fail_on, file.review),
 }
 _UNSPENT = "Nothing was run, and nothing was spent."
 
@@ -36,22 +50,24 @@ def write(
     key: SigningKey | None = None,
     *,
     fail_on: Status = Status.REVIEW,
+    review: ReviewSection | None = None,
 ) -> bytes:
     """Write the whole file, or leave the previous one if that fails. Return what was written.
 
     `inputs` has the frozen text, if it was stored. With a key, the file is signed. In JUnit XML, a status that reaches
-    `fail_on` is a failure.
+    `fail_on` is a failure; if the review decides, the status is the reviewed one.
     """
-    content = _renderer(path)(report, inputs, None if key is None else key.public, fail_on).encode()
+    signed_by = None if key is None else key.public
+    content = _renderer(path)(_Rendering(report, inputs, signed_by, fail_on, review)).encode()
     if key is not None:
         content = add_signature(content, path.suffix, key)
     write_document(path, content)
     return content
 
 
-def signed_json(report: Report, key: SigningKey | None) -> str:
+def signed_json(report: Report, key: SigningKey | None, review: ReviewSection | None = None) -> str:
     """Return the same as a JSON file has; signed if there is a key."""
-    content = json.render(report).encode()
+    content = json.render(report, review).encode()
     return (content if key is None else add_signature(content, ".json", key)).decode()
 
 

@@ -15,6 +15,9 @@ from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.export import annotated_text
 from salvo.playbooks.report.report import Report
+from salvo.playbooks.review import wording
+from salvo.playbooks.review.build_section import deciding_report, shown_result
+from salvo.playbooks.review.section import ReviewSection
 
 PACKAGE = "salvo.playbooks.report.export"
 _QUOTES = 20
@@ -32,21 +35,31 @@ _SIGNS = {
 }
 
 
-def render(report: Report, inputs: Inputs | None = None, *, signed_by: str | None = None) -> str:
+def render(
+    report: Report,
+    inputs: Inputs | None = None,
+    *,
+    signed_by: str | None = None,
+    review: ReviewSection | None = None,
+) -> str:
     """Return the page. With the inputs, the frozen text is at its end, and each quote links to its place in it.
 
     `signed_by` is the public key that the file will be signed with.
     """
-    status = labels.status(report)
+    deciding = deciding_report(report, review)
+    status = labels.status(deciding)
     texts = inputs.texts if inputs else {}
     same_text = inputs is not None and inputs.fingerprint == report.integrity.inputs_fingerprint
     positions = annotated_text.positions(report) if same_text else ()
     return render_page(
         PACKAGE,
         "report.html",
-        title=f"{status} – {labels.TITLE} {report.report_id}",
+        title=f"{shown_result(report, review)} – {labels.TITLE} {report.report_id}",
         style=_style(),
         report=report,
+        deciding=deciding,
+        review=review,
+        review_labels=wording,
         summary=report.summary,
         status=status,
         signs=_SIGNS,

@@ -14,14 +14,20 @@ from salvo.engine.text.unicode_escape import visible
 from salvo.playbooks.enums import Result, Status
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Report
+from salvo.playbooks.review.build_section import deciding_report
+from salvo.playbooks.review.section import ReviewSection
 
 _QUOTES = 50
 EVALUATION = "evaluation"
 """The name of the test case for the report as a whole."""
 
 
-def render(report: Report, fail_on: Status = Status.REVIEW) -> str:
-    """Return the report; a status that reaches `fail_on` is a failure."""
+def render(report: Report, fail_on: Status = Status.REVIEW, review: ReviewSection | None = None) -> str:
+    """Return the report; a status that reaches `fail_on` is a failure.
+
+    If the review decides, results and status are the reviewed ones. Both results are always in the output of a case.
+    """
+    report = deciding_report(report, review)
     failed = not report.incomplete and report.summary.overall_status.reaches(fail_on)
     name = visible(report.playbook_id)
     root = ET.Element("testsuites", name="byop")
@@ -34,16 +40,24 @@ def render(report: Report, fail_on: Status = Status.REVIEW) -> str:
         *(("reason", reason) for reason in labels.status_reasons(report)),
         *((row.name.lower(), row.value) for row in labels.header(report)),
         *(("disclaimer", line) for line in labels.disclaimers(report)),
+        *(("review", line) for line in _review_lines(review)),
     ):
         ET.SubElement(properties, "property", name=key, value=visible(value))
     tags = [_add_evaluation(suite, name, report, failed=failed)]
     tags += [_add_check(suite, name, check, failed=failed) for check in report.check_results]
+    for case, check in zip(suite.iter("testcase"), (None, *report.check_results), strict=True):
+        if review is not None and check is not None and (lines := review.check_lines(check.check_id)):
+            ET.SubElement(case, "system-out").text = visible("\n".join(lines))
     for element in (root, suite):
         element.set("tests", str(len(tags)))
         for total, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             element.set(total, str(tags.count(tag)))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _review_lines(review: ReviewSection | None) -> list[str]:
+    return [] if review is None else [review.headline, *(signed.sentence for signed in review.sign_offs)]
 
 
 def _add_evaluation(suite: ET.Element, name: str, report: Report, *, failed: bool) -> str | None:

@@ -9,25 +9,31 @@ from salvo.engine.text.markdown import code, fenced, inline, markdown_table
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Location, Report
+from salvo.playbooks.review import wording
+from salvo.playbooks.review.build_section import deciding_report, shown_result
+from salvo.playbooks.review.section import ReviewSection
 
 _QUOTES = 50
 _HITS = 100
 
 
-def render(report: Report, *, signed_by: str | None = None) -> str:
+def render(report: Report, *, signed_by: str | None = None, review: ReviewSection | None = None) -> str:
     """Return the report. `signed_by` is the public key that the file will be signed with."""
-    return "\n\n".join(block for block in _blocks(report, signed_by) if block) + "\n"
+    return "\n\n".join(block for block in _blocks(report, signed_by, review) if block) + "\n"
 
 
-def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
+def _blocks(report: Report, signed_by: str | None, review: ReviewSection | None) -> Iterator[str]:
     summary = report.summary
     yield "\n".join(f"> **{inline(line)}**  " for line in labels.disclaimers(report)).rstrip()
-    yield f"# {labels.TITLE}: {labels.status(report)}"
-    yield f"{labels.status_meaning(report)} {report.execution_mode.label}."
-    yield _list(labels.status_reasons(report), "")
+    yield f"# {labels.TITLE}: {shown_result(report, review)}"
+    yield "" if review is None else f"**{inline(review.headline)}**"
+    deciding = deciding_report(report, review)
+    yield f"{labels.status_meaning(deciding)} {report.execution_mode.label}."
+    yield _list(labels.status_reasons(deciding), "")
     for notice in labels.notices(report):
         yield f"> **{notice}**"
     yield _rows("Evaluation", labels.header(report))
+    yield from _review(review)
     if report.artifact_findings:
         yield from _section(labels.FINDINGS_TITLE, *_findings(report))
     if report.input_notices:
@@ -37,7 +43,7 @@ def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     yield from _section("Checks at a glance", labels.tally(report.check_results) + ".", _glance(report))
     yield "## Checks"
     for number, check in enumerate(report.check_results, 1):
-        yield from _check(number, check)
+        yield from _check(number, check, review)
     if report.execution_mode is not Mode.SCREENING:
         yield from _section("Variance", *_variance(report))
     yield from _section("Drift", *_drift(report))
@@ -57,10 +63,25 @@ def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     runs = [[inline(cell) for cell in row] for row in labels.run_rows(report)]
     yield from _section("Integrity", _rows("Integrity", labels.integrity(report)), _signed(signed_by))
     yield from _section("Raw runs", markdown_table(labels.RUN_COLUMNS, runs))
+    yield from _review_history(review)
     if summary.mending_prompt is not None:
         yield from _section(labels.PROMPT_TITLE, labels.PROMPT, fenced(summary.mending_prompt))
     yield "---"
     yield f"{labels.CREDIT} {inline(report.integrity.runner_fingerprint)}"
+
+
+def _review(review: ReviewSection | None) -> Iterator[str]:
+    if review is None:
+        return
+    signed = [sign_off.sentence for sign_off in review.sign_offs] or [wording.NOT_SIGNED_OFF]
+    changed = review.reviewed_status is not review.evaluator_status
+    reasons = [f"{wording.REVIEWED_REASONS} {reason}" for reason in review.reviewed_status_reasons if changed]
+    yield from _section(wording.TITLE, _list([*signed, *review.lines, *reasons], ""))
+
+
+def _review_history(review: ReviewSection | None) -> Iterator[str]:
+    if review is not None:
+        yield from _section(wording.HISTORY_TITLE, _list(review.history, "Nothing yet."))
 
 
 def _section(title: str, *content: str) -> Iterator[str]:
@@ -89,8 +110,10 @@ def _glance(report: Report) -> str:
     return markdown_table(("Check", "Severity", "Result", *labels.measure_names(report)), rows)
 
 
-def _check(number: int, check: CheckResult) -> Iterator[str]:
+def _check(number: int, check: CheckResult, review: ReviewSection | None) -> Iterator[str]:
     yield f"### {number}. {code(check.check_id)}: {check.result.upper()}"
+    if review is not None:
+        yield _bullets((f"**{inline(line)}**" for line in review.check_lines(check.check_id)), "")
     yield f"> {inline(check.question)}"
     yield " · ".join(f"{row.name} **{row.value}**" for row in labels.facts(check))
     yield inline(labels.decided_by(check))
