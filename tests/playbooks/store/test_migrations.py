@@ -70,13 +70,14 @@ def _index(index: Any) -> dict[str, Any]:
     return {**index, "dialect_options": {key: str(value) for key, value in index.get("dialect_options", {}).items()}}
 
 
-def test_alembic_is_loaded_only_where_the_revision_differs(url: str) -> None:
+def test_only_what_the_database_needs_is_loaded(kind: str, url: str) -> None:
+    unneeded = {"alembic", "mako", "pydantic", *(["sqlalchemy.dialects.postgresql"] if kind == "sqlite" else [])}
     code = (
         "import sys\n"
         "from salvo.engine.runtime.clock import SystemClock\n"
         "from salvo.playbooks.store.store import EvaluationStore\n"
         f"EvaluationStore.open({url!r}, SystemClock()).close()\n"
-        "print(sorted({'alembic', 'mako', 'pydantic'} & set(sys.modules)))"
+        f"print(sorted({unneeded!r} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "[]\n"

@@ -11,7 +11,6 @@ from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile
 from salvo.playbooks.playbook.definition import Check, Playbook
-from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.report.report import DocumentIdentity, ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation
 
@@ -85,6 +84,8 @@ def _document_identity(title: str | None, reviewer: str | None, file: SourceFile
 
 def stored_request(stored: StoredEvaluation) -> EvaluationRequest:
     """Return the request of a stored evaluation, to resume or replay it."""
+    from salvo.playbooks.playbook.validate import stored_playbook  # 0.1 s, with Pydantic; a new request needs neither
+
     if stored.inputs is None:
         raise NotReplayableError(
             f"Only hashes of the evaluation {stored.id} are stored, so its texts are not available.",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from salvo.engine.jsonio.canonical import jcs, sha256
 from salvo.playbooks.enums import DERIVED, Aggregation, Result, Severity
 
+MIN_CITATIONS: Final = 1
+"""The quotes that a fail needs if it must have some and the playbook does not say how many."""
 DetectionType: TypeAlias = Literal["deterministic", "pattern", "semantic", "hybrid"]
 
 
@@ -27,6 +29,25 @@ class Check:
     min_citations_per_fail: int = 0
     needs_evidence_on_pass: bool = False
     """A PASS without a quote that is in the text does not count."""
+
+    @classmethod
+    def from_document(cls, check: Mapping[str, Any]) -> Self:
+        """Return the check of a document without errors."""
+        method, evidence = check["detection_method"], check.get("evidence_requirements", {})
+        require_citations = evidence.get("require_citations", False)
+        min_citations = int(evidence.get("min_citations_per_fail", MIN_CITATIONS))
+        return cls(
+            id=check["id"],
+            severity=Severity(check["severity"]),
+            question=check["question"],
+            type=method["type"],
+            instructions=method.get("instructions", ""),
+            patterns=(*method.get("pattern_hints", ()), *method.get("patterns", ())),
+            on_match=Result(method.get("on_match", Result.FAIL)),
+            require_citations=require_citations,
+            min_citations_per_fail=min_citations if require_citations else 0,
+            needs_evidence_on_pass="required" in (check.get("evidence_on_pass"), evidence.get("evidence_on_pass")),
+        )
 
     @property
     def derived(self) -> bool:
@@ -46,6 +67,20 @@ class Variance:
     """From this consistency on, findings are stable."""
     warn: float = 0.70
     """Below this consistency, findings are not reliable for decisions."""
+
+    @classmethod
+    def from_document(cls, handling: Mapping[str, Any]) -> Self:
+        """Return what a document without errors says. Each threshold has two names."""
+        default = cls()
+        thresholds = handling.get("thresholds", {})
+        ok = thresholds.get("ok", thresholds.get("consistency_score_min_ok", default.ok))
+        warn = thresholds.get("warn", thresholds.get("consistency_score_warn", default.warn))
+        return cls(
+            min_runs=int(handling.get("min_runs", default.min_runs)),
+            aggregation=Aggregation(handling.get("aggregation", default.aggregation)),
+            ok=float(ok),
+            warn=float(warn),
+        )
 
 
 INPUTS: Mapping[str, str] = {
@@ -70,6 +105,17 @@ class Playbook:
     variance: Variance
     document: Mapping[str, Any] = field(repr=False)
     """The whole file."""
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Return the playbook of a document without errors: one of the library, or one that `validate` has checked."""
+        return cls(
+            id=document["metadata"]["id"],
+            version=document["metadata"]["version"],
+            checks=tuple(map(Check.from_document, document["checks"])),
+            variance=Variance.from_document(document.get("variance_handling", {})),
+            document=document,
+        )
 
     @cached_property
     def logic_hash(self) -> str:

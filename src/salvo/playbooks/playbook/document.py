@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from salvo.engine.jsonio.pydantic_errors import FieldPath
+if TYPE_CHECKING:
+    from salvo.engine.jsonio.pydantic_errors import FieldPath
 
 LARGEST = 5_000_000
 """Bytes of a playbook's file. People write playbooks by hand, so a larger file is something else."""

@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, NOT_BLANK
 from salvo.engine.runtime import safe_regex
-from salvo.playbooks.playbook.definition import DetectionType, Variance
+from salvo.playbooks.playbook.definition import MIN_CITATIONS, DetectionType, Variance
 
 EXPECTED: Final = "expected"
 """Marks a field that the specification asks for. An evaluation can do without it, so its absence is a warning."""
@@ -117,7 +117,7 @@ class EvidenceRequirements(FileSection):
     require_citations: bool = Field(False, description="Whether a result must quote the AI output.")
     citation_type: Text = Field("output_spans", description="What is quoted: output_spans.")
     min_citations_per_fail: Annotated[int, Field(ge=0, le=100), _WHOLE_NUMBER] = Field(
-        1, description="The least number of quotes that a fail needs."
+        MIN_CITATIONS, description="The least number of quotes that a fail needs."
     )
     evidence_on_pass: EvidenceOnPass = Field("optional", description="The same as evidence_on_pass of the check.")
 

@@ -19,8 +19,8 @@ from salvo.engine.sandbox.workers import time_budget
 from salvo.engine.text.messages import excerpt, nearest
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
-from salvo.playbooks.enums import DERIVED, Aggregation, Result, Severity
-from salvo.playbooks.playbook.definition import INPUTS, UNSUPPORTED_INPUT, Check, Playbook, Variance
+from salvo.playbooks.enums import DERIVED, Result
+from salvo.playbooks.playbook.definition import INPUTS, UNSUPPORTED_INPUT, Playbook, Variance
 from salvo.playbooks.playbook.document import (
     MAX_PROBLEMS,
     PlaybookProblem,
@@ -38,7 +38,6 @@ from salvo.playbooks.playbook.schema import (
     FileCheck,
     FileSection,
     PlaybookFile,
-    VarianceHandling,
 )
 
 __all__ = ["PlaybookProblem", "examine", "playbook", "problems", "read", "stored_playbook"]
@@ -299,38 +298,4 @@ def _number(document: Mapping[str, Any], *names: str) -> float | None:
 def _without_errors(document: Any, problems: list[PlaybookProblem], name: str) -> Playbook:
     if errors := [printable(str(problem), multiline=True) for problem in problems if problem.level == "error"]:
         raise PlaybookError(printable(name, multiline=True), errors)
-    with time_budget(MAX_PATTERN_SECONDS):
-        file = PlaybookFile.model_validate(document, strict=True)
-    return Playbook(
-        id=file.metadata.id,
-        version=file.metadata.version,
-        checks=tuple(map(_check, file.checks)),
-        variance=_variance(file.variance_handling),
-        document=document,
-    )
-
-
-def _check(check: FileCheck) -> Check:
-    method, evidence = check.detection_method, check.evidence_requirements
-    return Check(
-        id=check.id,
-        severity=Severity(check.severity),
-        question=check.question,
-        type=method.type,
-        instructions=method.instructions,
-        patterns=(*method.pattern_hints, *method.patterns),
-        on_match=Result(method.on_match),
-        require_citations=evidence.require_citations,
-        min_citations_per_fail=evidence.min_citations_per_fail if evidence.require_citations else 0,
-        needs_evidence_on_pass="required" in (check.evidence_on_pass, evidence.evidence_on_pass),
-    )
-
-
-def _variance(handling: VarianceHandling) -> Variance:
-    thresholds = handling.thresholds
-    return Variance(
-        min_runs=handling.min_runs,
-        aggregation=Aggregation(handling.aggregation),
-        ok=thresholds.ok if "ok" in thresholds.model_fields_set else thresholds.consistency_score_min_ok,
-        warn=thresholds.warn if "warn" in thresholds.model_fields_set else thresholds.consistency_score_warn,
-    )
+    return Playbook.from_document(document)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlalchemy import (
     Boolean,
     Column,
+    Connection,
     Float,
     ForeignKey,
     Index,
@@ -18,7 +19,9 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    event,
     literal_column,
+    text,
 )
 
 metadata = MetaData()
@@ -73,19 +76,17 @@ evaluations = Table(
 
 IS_RUNNING = evaluations.c.state == literal_column("'running'")
 """Written out, not as a parameter: otherwise neither database would use the index of running evaluations."""
-Index(
-    "byop_evaluations_running",
-    evaluations.c.turn,
-    evaluations.c.id,
-    evaluations.c.owner,
-    evaluations.c.lease_until,
-    evaluations.c.began_at,
-    evaluations.c.client,
-    evaluations.c.requirement,
-    evaluations.c.state,
-    sqlite_where=IS_RUNNING,
-    postgresql_where=IS_RUNNING,
-)
+
+
+@event.listens_for(evaluations, "after_create")
+def _create_index_of_running(_table: Table, connection: Connection, **_options: object) -> None:
+    # The options of an `Index` would load SQLAlchemy's code for PostgreSQL in every command, which takes half as long
+    # as loading the rest of SQLAlchemy. Both databases understand this statement.
+    columns = "turn, id, owner, lease_until, began_at, client, requirement, state"
+    connection.execute(
+        text(f"CREATE INDEX byop_evaluations_running ON byop_evaluations ({columns}) WHERE state = 'running'")
+    )
+
 
 # A table of its own, because a list must not read through the long columns of an evaluation to find a later one.
 documents = Table(

@@ -160,7 +160,7 @@ def _is_forged(text: str, title: Span, passages: Sequence[ReadPassage], index: i
     line = text[title.start : title.end]
     last = passages[min(index + 2, len(passages) - 1)].span.end
     below = text[title.end : min(last, title.end + 600)]
-    return bool(markup.EVALUATION_TITLE.search(line) and markup.VERDICT_BELOW.search(below))
+    return bool(re.search(markup.EVALUATION_TITLE, line) and re.search(markup.VERDICT_BELOW, below))
 
 
 def _tables(passages: Sequence[ReadPassage]) -> Iterator[tuple[str, Span]]:

@@ -11,24 +11,60 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 
-class _Language(NamedTuple):
-    function_words: frozenset[str]
-    any_sign: re.Pattern[str]
-    """A quick search: no rule applies to a sentence without it."""
-    override: re.Pattern[str]
-    earlier: re.Pattern[str]
-    you_are: re.Pattern[str]
-    note_to_evaluator: re.Pattern[str]
-    note_to_machine: re.Pattern[str]
-    request: re.Pattern[str]
-    wish: re.Pattern[str]
-    """What only a text that wants to pass would say."""
-    demanded_result: re.Pattern[str]
+class _Language:
+    """The words of one language, as patterns. Most texts need few, and compiling all would delay every command."""
+
+    def __init__(self, groups: Mapping[str, Any]) -> None:
+        self.function_words = frozenset(groups["function_words"].split())
+        self._words = {name: words if isinstance(words, str) else "|".join(words) for name, words in groups.items()}
+
+    def _pattern(self, template: str) -> re.Pattern[str]:
+        return re.compile(template.format_map(self._words))
+
+    @cached_property
+    def any_sign(self) -> re.Pattern[str]:
+        """A quick search: no rule applies to a sentence without it."""
+        return self._pattern(r"\b(?:{ignore}|{note}|{you_are}|pass\b)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]")
+
+    @cached_property
+    def override(self) -> re.Pattern[str]:
+        return self._pattern(r"\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b")
+
+    @cached_property
+    def earlier(self) -> re.Pattern[str]:
+        return self._pattern(r"\b(?:{earlier})(?!\w)")
+
+    @cached_property
+    def you_are(self) -> re.Pattern[str]:
+        return self._pattern(r"\b(?:{you_are})")
+
+    @cached_property
+    def note_to_evaluator(self) -> re.Pattern[str]:
+        return self._pattern(
+            r"\b(?:{note})[, ]{{0,2}}(?:{evaluator}|{machine})(?!\w)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"
+        )
+
+    @cached_property
+    def note_to_machine(self) -> re.Pattern[str]:
+        return self._pattern(r"\b(?:{note})[, ]{{0,2}}(?:{machine})(?!\w)")
+
+    @cached_property
+    def request(self) -> re.Pattern[str]:
+        return self._pattern(r"\b(?:{ask})(?!\w)")
+
+    @cached_property
+    def wish(self) -> re.Pattern[str]:
+        """What only a text that wants to pass would say."""
+        return self._pattern(r"\b(?:(?:{good})(?!\w)|{no_problem})|\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b")
+
+    @cached_property
+    def demanded_result(self) -> re.Pattern[str]:
+        return self._pattern(r"\b(?:{result})(?!\w).{{0,60}}?['(]?\bpass\b")
 
 
 def kind_of_sentence(sentence: str, words: set[str]) -> str | None:
@@ -59,28 +95,4 @@ def _kind(language: _Language, sentence: str) -> str | None:
 @cache
 def languages() -> Mapping[str, _Language]:
     document = tomllib.loads(files(__package__).joinpath("languages.toml").read_text(encoding="utf-8"))
-    return {name: _compile(groups) for name, groups in document.items()}
-
-
-def _compile(groups: Mapping[str, Any]) -> _Language:
-    ignore, rules, earlier, note, evaluator, machine, ask, good, no_problem, result = (
-        "|".join(groups[name])
-        for name in (
-            "ignore", "rules", "earlier", "note", "evaluator", "machine", "ask", "good", "no_problem", "result",
-        )
-    )  # fmt: skip
-    you_are = groups["you_are"]
-    return _Language(
-        function_words=frozenset(groups["function_words"].split()),
-        any_sign=re.compile(rf"\b(?:{ignore}|{note}|{you_are}|pass\b)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"),
-        override=re.compile(rf"\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b"),
-        earlier=re.compile(rf"\b(?:{earlier})(?!\w)"),
-        you_are=re.compile(rf"\b(?:{you_are})"),
-        note_to_evaluator=re.compile(
-            rf"\b(?:{note})[, ]{{0,2}}(?:{evaluator}|{machine})(?!\w)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"
-        ),
-        note_to_machine=re.compile(rf"\b(?:{note})[, ]{{0,2}}(?:{machine})(?!\w)"),
-        request=re.compile(rf"\b(?:{ask})(?!\w)"),
-        wish=re.compile(rf"\b(?:(?:{good})(?!\w)|{no_problem})|\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b"),
-        demanded_result=re.compile(rf"\b(?:{result})(?!\w).{{0,60}}?['(]?\bpass\b"),
-    )
+    return {name: _Language(groups) for name, groups in document.items()}
