@@ -22,8 +22,8 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(passes: int, runs: int, confidence: float = 0.95) -> Interval:
-    """Return Wilson's score interval for a pass rate; 0 to 1 without runs."""
+def wilson(passes: float, runs: float, confidence: float = 0.95) -> Interval:
+    """Return Wilson's score interval for a pass rate; 0 to 1 without runs. The numbers may be effective ones."""
     check_counts(passes, runs)
     check_confidence(confidence)
     if runs == 0:
@@ -168,7 +168,7 @@ def check_min_pass_rate(min_pass_rate: float) -> None:
         )
 
 
-def check_counts(passes: int, runs: int) -> None:
+def check_counts(passes: float, runs: float) -> None:
     if not 0 <= passes <= runs:
         raise ValueError(f"passes must be between 0 and runs, not {passes} of {runs}")
 
