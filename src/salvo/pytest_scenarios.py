@@ -20,6 +20,7 @@ from salvo.engine.text.messages import display_path
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import SalvoError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import labels, terminal
@@ -136,7 +137,9 @@ class ScenarioSession:
             if file.suffix in _SUFFIXES:
                 self._interrupted = runs.batch.batch_id
             raise KeyboardInterrupt
-        return ScenarioResult(summarise(runs.batch, runs.entries, runs.skipped), workspace.store())
+        store = workspace.store()
+        labels = required_evidence(store, runs.batch)
+        return ScenarioResult(summarise(runs.batch, runs.entries, runs.skipped, labels), store)
 
     def _end_lost_runs(
         self,

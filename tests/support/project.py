@@ -93,13 +93,14 @@ class UserProject:
     def reach(self, provider: LoopbackProvider) -> None:
         self.environ = environment(provider)
 
-    def salvo(self, *arguments: str) -> Result:
+    def salvo(self, *arguments: str, keys: str | None = None) -> Result:
+        """`keys` are those that the user presses."""
         self.monkeypatch.chdir(self.folder)
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
             self.monkeypatch.delenv(name, raising=False)
         for name, value in self.environ.items():
             self.monkeypatch.setenv(name, value)
-        return CliRunner().invoke(salvo, list(arguments), catch_exceptions=False)
+        return CliRunner().invoke(salvo, list(arguments), input=keys, catch_exceptions=False)
 
     def process(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(

@@ -777,6 +777,24 @@ export interface components {
          * @enum {string}
          */
         Aggregation: "majority_vote" | "report_all_runs" | "consensus_required";
+        /**
+         * AgreementDrop
+         * @description A block of labels with which the judge agrees less often than with those before it.
+         */
+        AgreementDrop: {
+            /** Before */
+            before: number;
+            /** Agreed Before */
+            agreed_before: number;
+            /** Block */
+            block: number;
+            /** Agreed */
+            agreed: number;
+            /** P */
+            p: number;
+            /** Level */
+            level: number;
+        };
         /** AlignedRow */
         AlignedRow: {
             a: components["schemas"]["TrajectoryStep"] | null;
@@ -1163,6 +1181,9 @@ export interface components {
             /** Error Groups */
             error_groups: components["schemas"]["Group"][];
             evidence: components["schemas"]["GateEvidence"] | null;
+            labels: components["schemas"]["LabelEvidence"] | null;
+            /** Labels Required */
+            labels_required: boolean;
             /** Not Made */
             not_made: components["schemas"]["Group"][];
             code: components["schemas"]["CodeVersion"];
@@ -1550,30 +1571,6 @@ export interface components {
         /** ErrorResponse */
         ErrorResponse: {
             error: components["schemas"]["ErrorDetail"];
-        };
-        /**
-         * Estimate
-         * @description What an evaluation would send, and roughly what it would cost.
-         */
-        Estimate: {
-            /** Evaluator */
-            evaluator: string;
-            /** Host */
-            host: string | null;
-            /** Needs Key */
-            needs_key: boolean;
-            /** Questions */
-            questions: number;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /** Cost Usd */
-            cost_usd: number | null;
-            /** Sentence */
-            sentence: string;
-            /** Warnings */
-            warnings: string[];
         };
         /**
          * EvalResult
@@ -2170,6 +2167,37 @@ export interface components {
          */
         JobState: "queued" | "running" | "done" | "cancelled" | "interrupted" | "failed";
         /**
+         * JudgeLabels
+         * @description How well one judge agrees with people, over the runs whose outcome depends on a judge.
+         */
+        JudgeLabels: {
+            /** Assertion */
+            assertion: string;
+            quality: components["schemas"]["JudgeQuality"];
+            /** Wrongly Passed */
+            wrongly_passed: string[];
+            /** Wrongly Failed */
+            wrongly_failed: string[];
+            /** Drops */
+            drops: {
+                [key: string]: components["schemas"]["AgreementDrop"];
+            };
+        };
+        /**
+         * JudgeQuality
+         * @description Estimates for all items. None where nothing is known: no label, or no item of the kind.
+         */
+        JudgeQuality: {
+            /** Labels */
+            labels: number;
+            agreement: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            kappa: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            pass_precision: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            pass_recall: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            fail_precision: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            fail_recall: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+        };
+        /**
          * Judged
          * @description The result of one assertion in one run; `passed` is None if it could not be judged.
          */
@@ -2182,6 +2210,39 @@ export interface components {
             passed: boolean | null;
             /** Required */
             required: boolean;
+        };
+        /**
+         * LabelEvidence
+         * @description The pass rate of a batch as people see it. The judged one stands beside it, and is never replaced.
+         */
+        LabelEvidence: {
+            /** Required */
+            required: boolean;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "inconclusive";
+            /** Confidence */
+            confidence: number;
+            /** Rate */
+            rate: number | null;
+            interval: components["schemas"]["Interval"];
+            /** About Agent */
+            about_agent: boolean;
+            /** Runs */
+            runs: number;
+            /** Labelled */
+            labelled: number;
+            /** Decided Without Judge */
+            decided_without_judge: number;
+            /** Strata */
+            strata: components["schemas"]["StratumLabels"][];
+            needed: components["schemas"]["NeededLabels_Verdicts_"] | null;
+            /** Judges */
+            judges: components["schemas"]["JudgeLabels"][];
+            /** Reviewers */
+            reviewers: components["schemas"]["ReviewerPair"][];
         };
         /**
          * Latency
@@ -2329,6 +2390,18 @@ export interface components {
              * @default false
              */
             code: boolean;
+        };
+        /** NeededLabels */
+        NeededLabels_Verdicts_: {
+            /** Labels */
+            labels: {
+                [key: string]: number;
+            };
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "inconclusive";
         };
         /**
          * OpenCallsNotice
@@ -2739,6 +2812,27 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /**
+         * ReviewerAgreement
+         * @description How well two people agree on the items that both labelled.
+         */
+        ReviewerAgreement: {
+            /** Items */
+            items: number;
+            /** Agreed */
+            agreed: number;
+            agreement: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            kappa: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+        };
+        /** ReviewerPair */
+        ReviewerPair: {
+            /** Reviewers */
+            reviewers: [
+                string,
+                string
+            ];
+            agreement: components["schemas"]["ReviewerAgreement"];
+        };
         /** RunComparison */
         RunComparison: {
             a: components["schemas"]["RunHead"];
@@ -3084,6 +3178,23 @@ export interface components {
             /** Withheld Notice */
             withheld_notice: string;
         };
+        /**
+         * StratumLabels
+         * @description The runs with one kind of verdict, and the labels of those that were drawn.
+         */
+        StratumLabels: {
+            verdicts: components["schemas"]["Verdicts"];
+            /** Runs */
+            runs: number;
+            /** Labelled */
+            labelled: number;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /** Unclear */
+            unclear: number;
+        };
         /** Subject */
         Subject: {
             /** Name */
@@ -3339,6 +3450,12 @@ export interface components {
             /** P Value */
             p_value: number | null;
         };
+        /**
+         * Verdicts
+         * @description How the judges came to the outcome of a run: labels are drawn at random within each kind.
+         * @enum {string}
+         */
+        Verdicts: "passed" | "failed" | "split";
         /** Verification */
         Verification: {
             /** Altered */
@@ -3381,6 +3498,36 @@ export interface components {
             notes: string;
             /** Problem */
             problem: string;
+        };
+        /** Estimate */
+        salvo__engine__stats__judge_agreement__Estimate: {
+            /** Value */
+            value: number;
+            interval: components["schemas"]["Interval"];
+        };
+        /**
+         * Estimate
+         * @description What an evaluation would send, and roughly what it would cost.
+         */
+        salvo__web__routes__evaluators__Estimate: {
+            /** Evaluator */
+            evaluator: string;
+            /** Host */
+            host: string | null;
+            /** Needs Key */
+            needs_key: boolean;
+            /** Questions */
+            questions: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Warnings */
+            warnings: string[];
         };
         /** BatchesChangedEvent */
         BatchesChangedEvent: {
@@ -4268,7 +4415,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Estimate"];
+                    "application/json": components["schemas"]["salvo__web__routes__evaluators__Estimate"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

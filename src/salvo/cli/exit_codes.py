@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
     NOT_JUDGED = 3
     """Something could not be judged because of a provider, a judge or this program, not because of what is tested."""
     INCONCLUSIVE = 4
-    """The runs cannot show whether the pass rate holds; only with --confidence."""
+    """The runs cannot show whether the pass rate holds; only with --confidence or `labels`."""
     NOTHING = 5
     """There was nothing to do or to show."""
     INTERRUPTED = 130

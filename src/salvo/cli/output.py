@@ -10,6 +10,7 @@ import click
 
 from salvo.engine.text.terminal import Paint, render
 from salvo.engine.text.unicode_escape import printable, printable_json, visible
+from salvo.errors import UsageError
 
 _CLEAR_LINE = "\r\x1b[K"
 
@@ -39,3 +40,19 @@ def rewrite_line(text: str) -> None:
 def confirm(question: str) -> None:
     """Ask the user. Without a yes, the command ends."""
     click.confirm(printable(question), abort=True)
+
+
+def ask(question: str) -> str:
+    """Return a line that the user types; empty if they type nothing."""
+    answer: str = click.prompt(printable(question), default="", show_default=False)
+    return answer
+
+
+def read_key() -> str:
+    """Return the key that the user presses; "q" at the end of the input. Raise UsageError without a terminal."""
+    try:
+        return click.getchar()
+    except EOFError:
+        return "q"
+    except OSError as error:
+        raise UsageError("There is no terminal whose keys could be read.", hint="Use --export and --import.") from error

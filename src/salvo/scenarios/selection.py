@@ -15,6 +15,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean, display_path
 from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.analysis.summary import BatchVerdict, summarise
+from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.spec import expressions
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.store import RunStore
@@ -102,7 +103,7 @@ def did_not_pass(store: RunStore, names: Collection[str]) -> set[str]:
             break
         if batch.scenario_id in unseen:
             unseen.remove(batch.scenario_id)
-            summary = summarise(batch, store.batch_entries(batch))
+            summary = summarise(batch, store.batch_entries(batch), labels=required_evidence(store, batch))
             if summary.verdict is not BatchVerdict.PASSED or summary.errors:
                 failed.add(batch.scenario_id)
     return failed

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from salvo.engine.stats import judge_agreement
 from salvo.engine.stats.calibration import (
     CalibratedRate,
     Stratum,
@@ -113,9 +114,10 @@ class TestTheCorrectedRate:
 
 class TestTheJudgesQuality:
     @pytest.mark.parametrize("labels", [20, 50])
-    def test_is_within_its_intervals(self, labels: int) -> None:
+    def test_is_within_its_intervals(self, labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(judge_agreement, "DRAWS", 500)  # so that it takes seconds
         random = np.random.default_rng(labels)
-        times = 300  # each takes 4,000 draws
+        times = 200
         for sizes, rates in [((80, 20), (0.95, 0.2)), ((150, 150), (0.85, 0.1)), ((60, 40), (0.98, 0.05))]:
             hits = dict.fromkeys(["agreement", "kappa", "pass_recall", "fail_precision", "fail_recall"], 0)
             for _ in range(times):

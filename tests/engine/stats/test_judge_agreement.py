@@ -4,6 +4,8 @@ import pytest
 
 from salvo.engine.stats.judge_agreement import (
     JudgedCell,
+    JudgeQuality,
+    ReviewerAgreement,
     agreement_drop,
     agreement_drops,
     judge_quality,
@@ -44,7 +46,7 @@ class TestAJudge:
 
     def test_is_unknown_while_a_kind_of_verdict_has_no_label(self) -> None:
         quality = judge_quality([JudgedCell(True, 100, 20, 20), JudgedCell(False, 50, 0, 0)])
-        assert quality == (20, None, None, None, None, None, None)
+        assert quality == JudgeQuality(20, None, None, None, None, None, None)
 
     def test_that_only_passes_has_no_precision_of_failures_and_no_kappa_if_all_agree(self) -> None:
         quality = judge_quality([JudgedCell(True, 20, 20, 20)])
@@ -62,7 +64,7 @@ class TestReviewers:
         assert measured.kappa.interval.low < 0.4
 
     def test_who_share_no_item_are_not_compared(self) -> None:
-        assert reviewer_agreement([]) == (0, 0, None, None)
+        assert reviewer_agreement([]) == ReviewerAgreement(0, 0, None, None)
 
 
 class TestADropInAgreement:

@@ -114,6 +114,8 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                 }
             ],
             "evidence": None,
+            "labels": None,
+            "labels_required": False,
             "not_made": [
                 {"outcome": "not_run", "cause": "budget", "message": "", "count": 1, "run_ids": ["01k9batch-0004"]},
                 {

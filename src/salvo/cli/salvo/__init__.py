@@ -29,6 +29,10 @@ COMMANDS = {
         "salvo.cli.salvo.judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
     ),
+    "label": LazyCommand(
+        "salvo.cli.salvo.label",
+        "Label judged runs yourself, and see the pass rate corrected by what the judge got wrong.",
+    ),
     "score": LazyCommand(
         "salvo.cli.salvo.score",
         "Score stored runs again with a new rubric, judge or assertion. Only judges are called.",

@@ -12,6 +12,7 @@ from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.summary import summarise
+from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.spec.project import Project
@@ -78,7 +79,7 @@ def merge(
     work = [ScenarioRuns(batch, None, earlier=target.batch_entries(batch)) for batch in batches]
     if blessed is not None:
         blessed.check(work)
-    summaries = [summarise(item.batch, item.entries) for item in work]
+    summaries = [summarise(item.batch, item.entries, labels=required_evidence(target, item.batch)) for item in work]
     compared = None if blessed is None else blessed.compare(target, work, commits)
     show(target, work, summaries, compared, RunOutput(outputs, as_json, quiet, verbose, pass_at_k))
     raise SystemExit(batch_exit_code(summaries, compared))

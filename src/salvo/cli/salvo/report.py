@@ -18,6 +18,7 @@ from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.comparison_inputs import suite_summaries
 from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.labels.lookup import required_evidence, stored_evidence
 from salvo.scenarios.report import export, html, score_report, terminal
 from salvo.scenarios.report.grid import grid_lines
 from salvo.scenarios.spec.project import Project
@@ -105,7 +106,7 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
 def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool, pass_at_k: bool) -> None:
     entries = store.load_entries(batch_id)
     batch = store.load_batch(batch_id)
-    summary = summarise(batch, entries)
+    summary = summarise(batch, entries, labels=stored_evidence(store, batch))
     _warn(entries.skipped, _damaged(store))
     if failures or as_json:
         _show([summary], failures, as_json)
@@ -181,7 +182,8 @@ def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> l
     summaries = []
     for batch_id in batch_ids:
         try:
-            summaries.append(summarise(store.load_batch(batch_id), entries))
+            batch = store.load_batch(batch_id)
+            summaries.append(summarise(batch, entries, labels=required_evidence(store, batch)))
         except (StoreError, TapeError) as error:
             echo(f"Left out: {error}", err=True)
     return summaries

@@ -32,6 +32,7 @@ from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
 from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.destinations import destination_lines
+from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan_runs
 from salvo.scenarios.result import AgentRunResult, Batch
@@ -178,7 +179,9 @@ def run(
 
     def finish(outcome: RunnerResult) -> ExitCode:
         store = workspace.store()
-        summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
+        summaries = [
+            summarise(item.batch, item.entries, item.skipped, required_evidence(store, item.batch)) for item in work
+        ]
         compared = None if blessed is None else blessed.compare(store, work, commits)
         show(store, work, summaries, compared, output, part, has_one_store=bool(store_address))
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -18,6 +19,8 @@ from salvo.engine.stats.rates import Interval, check_counts, clopper_pearson, co
 
 FEWEST_PER_STRATUM = 5
 """So many labels of each stratum come first: with fewer, a stratum shows almost nothing."""
+
+_DIGITS = 12
 
 Name = TypeVar("Name")
 RunSampling = Literal["fixed", "sequential"]
@@ -70,7 +73,9 @@ def calibrated_rate(strata: Sequence[Stratum], confidence: float = 0.95) -> Cali
         high += share * best
         below += (share * (worst - _bounds(stratum, stratum.passed, confidence).low)) ** 2
         above += (share * (_bounds(stratum, stratum.passed + stratum.unclear, confidence).high - best)) ** 2
-    interval = Interval(max(0.0, low - math.sqrt(below)), min(1.0, high + math.sqrt(above)))
+    # A sum of shares is rounded, so that all of the items are 1 and not almost 1.
+    low, high = round(low - math.sqrt(below), _DIGITS), round(high + math.sqrt(above), _DIGITS)
+    interval = Interval(max(0.0, low), min(1.0, high))
     return CalibratedRate(_estimate(strata, total), interval)
 
 
@@ -113,7 +118,8 @@ def allocate(strata: Mapping[Name, Stratum], labels: int) -> dict[Name, int]:
     return {name: counts[name] for name in strata}
 
 
-class NeededLabels(NamedTuple, Generic[Name]):
+@dataclass(frozen=True, slots=True)
+class NeededLabels(Generic[Name]):
     labels: dict[Name, int]
     """How many of each stratum."""
     verdict: GateVerdict
@@ -185,7 +191,7 @@ def _estimate(strata: Sequence[Stratum], total: int) -> float | None:
             return None
         if stratum.size:
             rate += stratum.size / total * stratum.passed / clear
-    return rate
+    return min(1.0, round(rate, _DIGITS))
 
 
 def _gain(stratum: Stratum, labelled: int) -> float:

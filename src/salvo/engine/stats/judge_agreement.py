@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from salvo.engine.stats.exact_test import fisher
@@ -11,6 +13,8 @@ from salvo.engine.stats.rates import Interval, percentile
 
 DRAWS = 2_000
 _SEED = 20_26
+_MANY = 100
+"""From so many expected successes on, a normal distribution is close to a binomial one."""
 
 BLOCK = 20
 """A drop in agreement is looked for after each so many labels."""
@@ -18,7 +22,8 @@ LEVEL = 0.05
 """How often a judge whose agreement does not change is reported at most, over all looks together."""
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     value: float
     interval: Interval
     """With 95 % confidence."""
@@ -34,7 +39,8 @@ class JudgedCell(NamedTuple):
     passed: int
 
 
-class JudgeQuality(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JudgeQuality:
     """Estimates for all items. None where nothing is known: no label, or no item of the kind."""
 
     labels: int
@@ -70,7 +76,8 @@ def judge_quality(cells: Sequence[JudgedCell]) -> JudgeQuality:
     return JudgeQuality(labels, *estimates)
 
 
-class ReviewerAgreement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReviewerAgreement:
     """How well two people agree on the items that both labelled."""
 
     items: int
@@ -92,7 +99,8 @@ def reviewer_agreement(pairs: Sequence[tuple[bool, bool]]) -> ReviewerAgreement:
     return ReviewerAgreement(len(pairs), agreed, agreement, kappa)
 
 
-class AgreementDrop(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AgreementDrop:
     """A block of labels with which the judge agrees less often than with those before it."""
 
     before: int
@@ -134,7 +142,24 @@ def agreement_drops(labels: Sequence[tuple[bool, bool]]) -> dict[bool, Agreement
 
 def _drawn_passes(cell: JudgedCell, source: random.Random) -> float:
     share = source.betavariate(cell.passed + 0.5, cell.labelled - cell.passed + 0.5)
-    return cell.passed + (cell.size - cell.labelled) * share
+    return cell.passed + _binomial(cell.size - cell.labelled, share, source)
+
+
+def _binomial(trials: int, share: float, source: random.Random) -> float:
+    """Draw how many of the trials succeed. (`random.binomialvariate` is new in Python 3.12.)"""
+    if share > 0.5:
+        return trials - _binomial(trials, 1 - share, source)
+    if trials * share > _MANY:
+        drawn = source.gauss(trials * share, math.sqrt(trials * share * (1 - share)))
+        return min(trials, max(0.0, drawn))
+    if share <= 0:
+        return 0
+    # Jump from one success to the next.
+    successes, position = 0, 0
+    log_failure = math.log1p(-share)
+    while (position := position + 1 + int(math.log(1 - source.random()) / log_failure)) <= trials:
+        successes += 1
+    return successes
 
 
 def _measures(cells: Sequence[JudgedCell], passes: Sequence[float]) -> list[float | None]:

@@ -27,7 +27,7 @@ _HASH = 16
 
 _NOT_FINGERPRINTED = frozenset(
     {"scenario", "adapter", "model", "runs", "min_pass_rate", "confidence", "concurrency", "seed", "threshold"}
-    | {"tags", "description", "assertions", "tools", "record"}
+    | {"tags", "description", "assertions", "tools", "record", "labels"}
 )
 """Fields of a scenario that do not affect a run, or that are compared elsewhere."""
 

@@ -16,6 +16,7 @@ from salvo.scenarios.analysis.compare import ALPHA, ComparedSides, Comparison, C
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import Entries, IndexEntry
@@ -261,7 +262,8 @@ def suite_summaries(
     by_batch: dict[str, list[IndexEntry]] = {item.batch_id: [] for item in batches}
     for entry in entries:
         by_batch[entry.batch_id].append(entry)
-    return [summarise(item, by_batch[item.batch_id]) for item in batches], entries.skipped
+    summaries = [summarise(item, by_batch[item.batch_id], labels=required_evidence(store, item)) for item in batches]
+    return summaries, entries.skipped
 
 
 def newest_by_scenario(batches: Iterable[Batch], matches: Callable[[Batch], bool]) -> dict[str, Batch]:

@@ -17,6 +17,7 @@ from salvo.scenarios.analysis.confidence_gate import (
     independent_tally,
     looks_until_stop,
 )
+from salvo.scenarios.labels.records import LabelEvidence, required_labels
 from salvo.scenarios.result import Batch, Cause, CodeVersion, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 
@@ -189,6 +190,9 @@ class BatchSummary(BatchCounts):
     error_groups: list[Group]
     evidence: GateEvidence | None
     """What the verdict is based on, if a confidence is required."""
+    labels: LabelEvidence | None
+    """The pass rate as people see it, if runs were labelled. It decides if the scenario has `labels`."""
+    labels_required: bool
     not_made: list[Group]
     """Runs that were not started or were interrupted, by reason."""
     code: CodeVersion
@@ -200,11 +204,15 @@ class BatchSummary(BatchCounts):
 
 
 def summarise(
-    batch: Batch, entries: Sequence[IndexEntry], skipped: Mapping[int, SkippedRun] | None = None
+    batch: Batch,
+    entries: Sequence[IndexEntry],
+    skipped: Mapping[int, SkippedRun] | None = None,
+    labels: LabelEvidence | None = None,
 ) -> BatchSummary:
     """Return the summary of a batch. Entries of other batches are ignored, and the last entry of a run counts.
 
-    `skipped` has the runs without an entry whose reason is known, by number.
+    `skipped` has the runs without an entry whose reason is known, by number. If the scenario requires `labels` and they
+    are not passed, the verdict is inconclusive.
     """
     by_number = {entry.number: entry for entry in entries if entry.batch_id == batch.batch_id}
     stored = sorted(by_number.values(), key=lambda entry: entry.number)
@@ -228,7 +236,11 @@ def summarise(
     return copy_fields(
         BatchSummary,
         batch,
-        verdict=_verdict(batch, Tally(passed, len(completed)), tally, undecided, evidence),
+        verdict=(
+            _labelled_verdict(len(completed), undecided, labels)
+            if required_labels(batch) is not None
+            else _verdict(batch, Tally(passed, len(completed)), tally, undecided, evidence)
+        ),
         runs=runs,
         completed=len(completed),
         passed=passed,
@@ -258,6 +270,8 @@ def summarise(
         failures=failures,
         stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
         evidence=evidence,
+        labels=labels,
+        labels_required=required_labels(batch) is not None,
         error_groups=_groups(_reason(entry) for entry in stored if entry.outcome is Outcome.ERROR),
         not_made=_groups(not_made),
     )
@@ -297,6 +311,15 @@ def _verdict(
     passed, runs = observed if evidence is None else tally
     worst, best = (_final_verdict(batch, Tally(passed + more, runs + undecided)) for more in (0, undecided))
     return worst if worst is best else BatchVerdict.OPEN
+
+
+def _labelled_verdict(completed: int, undecided: int, labels: LabelEvidence | None) -> BatchVerdict:
+    """Return the verdict by labels. Runs without a result have none, so they leave it open."""
+    if not completed:
+        return BatchVerdict.ERROR
+    if undecided:
+        return BatchVerdict.OPEN
+    return BatchVerdict.INCONCLUSIVE if labels is None else _GATED[labels.verdict]
 
 
 def _final_verdict(batch: Batch, tally: Tally) -> BatchVerdict:

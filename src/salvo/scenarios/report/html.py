@@ -21,6 +21,7 @@ from salvo.scenarios.analysis.scored_again import ScoredAgain, newest_scorings
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.analysis.tool_choices import PromptChoices, has_tool_choices, tool_choices
 from salvo.scenarios.analysis.truncation import TruncationBudget
+from salvo.scenarios.labels.lookup import stored_evidence
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.closing import totals, worth_a_table
 from salvo.scenarios.report.grid import cell_row, notes, split_cells, variant_row
@@ -74,7 +75,7 @@ class Exported(NamedTuple):
 def export(store: RunStore, batch_id: str) -> Exported:
     """Return a stored batch as an HTML file."""
     batch, entries = store.load_batch(batch_id), store.load_entries(batch_id)
-    summary = summarise(batch, entries)
+    summary = summarise(batch, entries, labels=stored_evidence(store, batch))
     runs = list(sample_runs(store, entries))
     scored = newest_scorings(store, batch, entries, MOST_SCORES)
     choices = tool_choices(store.load_runs(batch_id)) if has_tool_choices(batch) else []

@@ -79,11 +79,25 @@ def suite_properties(summary: BatchSummary) -> dict[str, str]:
         "pass_rate": _number(summary.pass_rate),
         "pass_rate_95_low": _number(summary.interval.low),
         "pass_rate_95_high": _number(summary.interval.high),
+        **_label_properties(summary),
         "min_pass_rate": _number(summary.min_pass_rate),
         "average_score": _number(summary.average_score),
         "cost_usd": _number(summary.cost.total),
         "judge_cost_usd": _number(summary.judge_cost.total),
         **_conversation_properties(summary),
+    }
+
+
+def _label_properties(summary: BatchSummary) -> dict[str, str]:
+    labels = summary.labels
+    if labels is None:
+        return {}
+    return {
+        "corrected_pass_rate": _number(labels.rate),
+        "corrected_pass_rate_low": _number(labels.interval.low),
+        "corrected_pass_rate_high": _number(labels.interval.high),
+        "corrected_pass_rate_confidence": _number(labels.confidence),
+        "labels": str(labels.labelled),
     }
 
 

@@ -31,6 +31,7 @@ from salvo.scenarios.analysis.summary import (
     Failure,
     Group,
 )
+from salvo.scenarios.labels import sentences
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable
 
 if TYPE_CHECKING:
@@ -82,12 +83,23 @@ def why(summary: BatchSummary) -> str:
         return "no run was completed, so nothing is known about the agent"
     passed = f"{summary.passed} of {summary.completed} completed runs passed"
     target = f"min_pass_rate is {exact_percent(summary.min_pass_rate)}"
+    if summary.labels_required:
+        return f"{passed} by their judges; {_labelled(summary)}; {target}"
     if summary.evidence is not None:
         return f"{passed}; {_evidence(summary, summary.evidence)}; {target}"
     if summary.verdict is BatchVerdict.OPEN:
         return f"{passed}, and {_depends(summary)}; {target}"
     missing = f", whatever the {summary.without_result} without a result would show" if summary.without_result else ""
     return f"{passed} ({_shown(summary)}); {target}{missing}"
+
+
+def _labelled(summary: BatchSummary) -> str:
+    """Return what labels show, if the scenario requires them."""
+    if summary.verdict is BatchVerdict.OPEN:
+        return _depends(summary)
+    if summary.labels is None:
+        return sentences.UNLABELLED
+    return sentences.shown(summary.labels, summary.min_pass_rate)
 
 
 def _shown(summary: BatchSummary) -> str:
@@ -136,6 +148,8 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
     """Yield pass rate, pass^k, cost and latency, as far as they are known."""
     if summary.completed:
         yield NamedValue("pass rate", _pass_rate(summary))
+    if summary.labels is not None:
+        yield NamedValue("corrected", sentences.corrected_rate(summary.labels, summary.min_pass_rate))
     if summary.pass_rate_bounds is not None:
         yield NamedValue("bounds", user_bounds(summary.simulator_errors, summary.pass_rate_bounds))
     if summary.verdict in _SETTLED and (saving := _saving(summary)):

@@ -13,7 +13,7 @@ from salvo.scenarios.report import labels
 from salvo.scenarios.report.grid import grid_markdown
 from salvo.scenarios.result import AgentRunResult, full_model
 
-_CONVERSATION = ("turns", "bounds")
+_MORE_FIGURES = ("corrected", "turns", "bounds")
 _MOST_LINES = 10
 """Failures, and groups of errors, that are listed. A summary on GitHub may have up to 1 MB."""
 _MOST_CELLS = 20
@@ -78,7 +78,7 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
             f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):",
             [_error(group) for group in summary.error_groups],
         )
-    yield from (f"{row.name}: {inline(row.value)}." for row in labels.figures(summary) if row.name in _CONVERSATION)
+    yield from (f"{row.name}: {inline(row.value)}." for row in labels.figures(summary) if row.name in _MORE_FIGURES)
     if summary.without_result:
         yield _list(
             f"{pluralize(summary.without_result, 'run')} without a result (`salvo run --resume {summary.batch_id}`):",

@@ -339,6 +339,14 @@ class RecordSettings(FileModel):
     )
 
 
+class LabelSettings(FileModel):
+    """The labels of people by which the pass rate of the runs is corrected."""
+
+    confidence: float = Field(
+        0.95, gt=0, lt=1, description="Of the interval of the corrected pass rate that decides about the verdict."
+    )
+
+
 class Scenario(FileModel):
     """What the agent may use, and what must hold."""
 
@@ -378,6 +386,12 @@ class Scenario(FileModel):
         lt=1,
         description="Passes or fails only if the runs show it with this confidence, such as 0.95. Needs a "
         "min_pass_rate below 1.",
+    )
+    labels: LabelSettings | None = Field(
+        None,
+        exclude_if=lambda labels: labels is None,  # as scenarios were stored before there were labels
+        description="Passes or fails only by the pass rate as people see it: the judge's, corrected by the labels of "
+        "`salvo label`. `labels: {}` takes the defaults.",
     )
     max_turns: int = Field(20, ge=1, le=1000, description="How often the agent may answer before it is stopped.")
     temperature: float | None = Field(None, ge=0, le=2, description="Default: the provider's.")
@@ -463,6 +477,12 @@ class Scenario(FileModel):
     def _has_provable_pass_rate(self) -> Self:
         if self.confidence is not None and self.min_pass_rate == 1:
             raise ValueError(f"has a confidence, but {CERTAINTY_ERROR}")
+        return self
+
+    @model_validator(mode="after")
+    def _has_something_to_label(self) -> Self:
+        if self.labels is not None and not any(assertion.type == "llm_judge" for _, assertion in self.all_assertions()):
+            raise ValueError("has labels, but no llm_judge whose verdicts could be labelled")
         return self
 
 

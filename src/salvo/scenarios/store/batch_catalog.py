@@ -18,6 +18,8 @@ from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.comparison_inputs import find_divergences
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchCounts, BatchSummary, Cost, Latency, TurnCounts, summarise
+from salvo.scenarios.labels.label_store import LabelStore
+from salvo.scenarios.labels.lookup import stored_evidence
 from salvo.scenarios.result import Batch
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import RunStore
@@ -72,6 +74,8 @@ class BatchCatalog:
         self._rows: OrderedDict[str, tuple[Hashable, BatchRow, datetime | None]] = OrderedDict()
         self._batches: OrderedDict[str, tuple[Hashable, CachedBatch]] = OrderedDict()
         self._divergences: OrderedDict[str, tuple[CachedBatch, Divergence | None]] = OrderedDict()
+        self._labelled: set[str] = set()
+        """The batches whose rows depend on labels."""
         self._lock = RLock()
 
     @property
@@ -111,6 +115,12 @@ class BatchCatalog:
             self._evict()
             return batch
 
+    def labels_changed(self, batch_id: str) -> None:
+        """Read a batch again after a run of it was labelled here."""
+        with self._lock:
+            self._rows.pop(batch_id, None)
+            self._batches.pop(batch_id, None)
+
     def is_running(self, batch: CachedBatch) -> bool:
         return self._is_before(batch.running_until)
 
@@ -140,12 +150,16 @@ class BatchCatalog:
 
     def _version(self, batch_id: str, row: BatchRow) -> Hashable:
         """Return what changes when the batch does; for a batch with missing runs, whenever any run is stored."""
-        return self.store.index.batch_version(batch_id, complete=not row.missing and not row.skipped)
+        version = self.store.index.batch_version(batch_id, complete=not row.missing and not row.skipped)
+        return (version, LabelStore(self.store).version()) if batch_id in self._labelled else version
 
     def _read(self, batch_id: str) -> CachedBatch:
         batch = self.store.load_batch(batch_id)
         entries = self.store.batch_entries(batch)
-        summary = summarise(batch, entries)
+        evidence = stored_evidence(self.store, batch)
+        summary = summarise(batch, entries, labels=evidence)
+        if evidence is not None:
+            self._labelled.add(batch_id)
         running_until = self._running_until(batch, entries) if summary.missing else None
         more = {"confidence": batch.confidence, "recorded": batch.recorded, "skipped": entries.skipped}
         row = copy_fields(BatchRow, summary, **more, running=False)

@@ -7,6 +7,7 @@
     judgings/{batch_id}*           runs of a batch that were judged again (rejudge_store.py)
     leases/, sessions/             who makes which runs (backends/leases.py)
     budgets/, spending/            what shards may spend together (budget_ledger.py)
+    labels/*                       what people say of judged runs (labels/label_store.py)
 
 A folder also has what belongs to one machine: `batches/.lock`, the locks of the batches whose runs are being made;
 `history.jsonl`, an index with one line per run; and `cache/`, which is derived from it, and has replies

@@ -141,7 +141,7 @@ def judge_question(
 
     `turn` is the turn of a conversation that is graded; None for all of it.
     """
-    blocks = _blocks(scenario, result)
+    blocks = transcript_blocks(scenario, result)
     anchors = [] if fields.scale is None else [scale_text(fields.scale)]
     tag = fence_tag([fields.rubric, *anchors, *blocks.values()])
     fenced = "\n\n".join(f"<<<{name} {tag}\n{_shorten(text, tag)}\n{name} {tag}>>>" for name, text in blocks.items())
@@ -160,7 +160,8 @@ def judge_question(
     return Question(system, prompt, GRADE, **options)
 
 
-def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
+def transcript_blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
+    """Return what the judge reads of a run, by the names of the blocks."""
     if result.turns:
         return {"conversation": "\n".join(_conversation_lines(result))}
     return {
@@ -205,7 +206,7 @@ async def _evaluate(
     votes = await services.ask(model, question, fields.votes, fields.server)
     verdict = _verdict(fields, votes)
     verdict.details["model"] = model
-    if omitted := sum(map(_omitted, _blocks(scenario, result).values())):
+    if omitted := sum(map(_omitted, transcript_blocks(scenario, result).values())):
         verdict.details["characters_left_out"] = omitted
     return verdict
 
