@@ -392,6 +392,7 @@ def test_a_store_that_cannot_be_written_is_an_error(project: pytest.Pytester) ->
     project.runpytest_inprocess("--salvo", "scenarios").assert_outcomes(errors=1)
 
 
+@pytest.mark.load
 def test_processes_of_xdist_share_the_store_and_the_command(project: pytest.Pytester) -> None:
     for number in range(4):
         add(project, f"good_{number}", more="runs: 5\n")

@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import time
 from http.client import HTTPConnection, HTTPResponse
@@ -15,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from salvo.cli.byop import byop
 from salvo.web import static_files
 from salvo.web.sessions import CODE_LIFETIME
 from salvo.web.settings import STATIC
@@ -49,6 +50,7 @@ os.rename("seen.json.new", "seen.json")
 COMMANDS = ["byop serve", "salvo dashboard"]
 
 
+@pytest.mark.load
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
 def test_the_browser_is_opened_by_a_private_file_and_no_secret_is_in_a_command_line(
@@ -68,6 +70,7 @@ def test_the_browser_is_opened_by_a_private_file_and_no_secret_is_in_a_command_l
     assert "SALVO_TOKEN" not in seen["variables"]
 
 
+@pytest.mark.load
 def test_the_file_is_removed_when_its_code_was_used_and_when_the_server_stops(
     tmp_path: Path, browser: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +91,7 @@ def test_the_file_is_removed_when_its_code_was_used_and_when_the_server_stops(
         assert list(runtime.iterdir()) == []
 
 
+@pytest.mark.load
 def test_files_that_killed_servers_left_are_removed_once_their_codes_have_expired(
     tmp_path: Path, browser: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +129,7 @@ async def test_each_printed_address_logs_one_browser_in_and_then_another_is_prin
     assert value not in server.log.read_text()
 
 
+@pytest.mark.load
 def test_a_login_succeeds_when_nobody_reads_what_the_server_prints(tmp_path: Path) -> None:
     with server_process(tmp_path) as server:
         assert server.process.stdout is not None
@@ -132,6 +137,7 @@ def test_a_login_succeeds_when_nobody_reads_what_the_server_prints(tmp_path: Pat
         assert session_cookie(server.login_address())
 
 
+@pytest.mark.load
 async def test_a_restart_ends_the_sessions(tmp_path: Path) -> None:
     with server_process(tmp_path) as server:
         name, value = session_cookie(server.login_address())
@@ -141,6 +147,7 @@ async def test_a_restart_ends_the_sessions(tmp_path: Path) -> None:
             assert (await api.ask("GET", "/api/about", cookie=f"{name}={value}")).status == 401
 
 
+@pytest.mark.load
 async def test_a_token_file_is_made_for_its_owner_only_and_used_again(tmp_path: Path) -> None:
     file = tmp_path / "token"
     tokens = []
@@ -156,6 +163,7 @@ async def test_a_token_file_is_made_for_its_owner_only_and_used_again(tmp_path: 
     assert len(tokens[0]) == 43
 
 
+@pytest.mark.load
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_the_modes_do_not_depend_on_the_umask(tmp_path: Path, umask: int) -> None:
     previous = os.umask(umask)
@@ -178,7 +186,9 @@ def test_the_modes_do_not_depend_on_the_umask(tmp_path: Path, umask: int) -> Non
         ("binary", "it is not text"),
     ],
 )
-def test_a_token_file_that_cannot_be_trusted_is_refused(tmp_path: Path, kind: str, message: str) -> None:
+def test_a_token_file_that_cannot_be_trusted_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, message: str
+) -> None:
     file = tmp_path / "token"
     if kind == "link":
         (tmp_path / "target").write_text(TOKEN)
@@ -190,18 +200,19 @@ def test_a_token_file_that_cannot_be_trusted_is_refused(tmp_path: Path, kind: st
     else:
         file.write_bytes({"readable": TOKEN.encode(), "short": b"short", "binary": b"\xff" * 40}[kind])
         file.chmod(0o644 if kind == "readable" else 0o600)
-    refused = _refused(tmp_path, "--token-file", str(file))
+    refused = _refused(tmp_path, monkeypatch, "--token-file", str(file))
     assert message in refused
 
 
 def test_a_short_token_in_the_environment_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SALVO_TOKEN", "short")
-    assert "The environment variable SALVO_TOKEN has no usable token" in _refused(tmp_path)
+    assert "The environment variable SALVO_TOKEN has no usable token" in _refused(tmp_path, monkeypatch)
     monkeypatch.setenv("SALVO_TOKEN", TOKEN)
-    assert "SALVO_TOKEN and --token-file both give a token." in _refused(tmp_path, "--token-file", "token")
+    assert "SALVO_TOKEN and --token-file both give a token." in _refused(tmp_path, monkeypatch, "--token-file", "token")
     assert not (tmp_path / "token").exists()
 
 
+@pytest.mark.load
 @pytest.mark.parametrize("command", COMMANDS)
 async def test_a_server_for_other_machines_prints_addresses_that_they_can_open(tmp_path: Path, command: str) -> None:
     with server_process(tmp_path, "--host", EVERYWHERE, served_by=command) as server:
@@ -220,6 +231,7 @@ async def test_a_server_for_other_machines_prints_addresses_that_they_can_open(t
     assert "The connection is not encrypted" in log
 
 
+@pytest.mark.load
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
 def test_on_loopback_nothing_is_said_about_other_machines(tmp_path: Path, host: str) -> None:
     if host == "127.0.0.2" and sys.platform != "linux":
@@ -230,6 +242,7 @@ def test_on_loopback_nothing_is_said_about_other_machines(tmp_path: Path, host: 
         assert "Every machine" not in server.log.read_text()
 
 
+@pytest.mark.load
 def test_a_unix_socket_serves_its_owner_and_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "salvo.socket"
     with server_process(tmp_path, "--unix-socket", str(path)) as server:
@@ -251,17 +264,20 @@ def test_a_unix_socket_serves_its_owner_and_is_removed(tmp_path: Path) -> None:
     assert "for this user only" in server.log.read_text()
 
 
-def test_a_unix_socket_replaces_one_that_is_left_over_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.load
+def test_a_unix_socket_replaces_one_that_is_left_over_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "socket"
     with server_process(tmp_path, "--unix-socket", str(path)) as server:
-        assert "Another server is listening" in _refused(tmp_path, "--unix-socket", str(path))
+        assert "Another server is listening" in _refused(tmp_path, monkeypatch, "--unix-socket", str(path))
         server.kill()
     assert path.exists()
     with server_process(tmp_path, "--unix-socket", str(path)):
         assert _get(path, "/api/about", {"authorization": f"Bearer {TOKEN}"}).status == 200
     path.unlink(missing_ok=True)
     path.write_text("a file of mine")
-    assert "exists and is not a socket" in _refused(tmp_path, "--unix-socket", str(path))
+    assert "exists and is not a socket" in _refused(tmp_path, monkeypatch, "--unix-socket", str(path))
     assert path.read_text() == "a file of mine"
 
 
@@ -285,18 +301,11 @@ def _get(path: Path, target: str, headers: dict[str, str]) -> HTTPResponse:
     return response
 
 
-def _refused(folder: Path, *options: str) -> str:
+def _refused(folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> str:
     """What the command says that does not start."""
-    code = "from salvo.cli.byop import byop; byop()"
-    ended = subprocess.run(
-        [sys.executable, "-c", code, "serve", "--port", "0", "--no-open", *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False), ended.stderr
+    monkeypatch.chdir(folder)
+    ended = CliRunner().invoke(byop, ["serve", "--port", "0", "--no-open", *options], catch_exceptions=False)
+    assert ended.exit_code == 2, ended.output
     return ended.stderr
 
 

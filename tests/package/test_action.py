@@ -13,6 +13,8 @@ import yaml
 
 from tests.package.conftest import CHECKOUT
 
+pytestmark = pytest.mark.load  # many processes: the steps of the action, each as GitHub runs it
+
 OUTPUTS = {"verdict", "exit-code", "reports", "junit", "summary", "json"}
 SCENARIO = """\
 scenario: greet

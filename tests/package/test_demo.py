@@ -13,6 +13,8 @@ from salvo.cli.byop import byop
 from salvo.cli.salvo import salvo
 from tests.package.conftest import CHECKOUT
 
+pytestmark = pytest.mark.load  # many processes
+
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:

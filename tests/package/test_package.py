@@ -9,11 +9,14 @@ import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from packaging.metadata import Metadata
 from readme_renderer import markdown
 
 from tests.package.conftest import CHECKOUT, STATIC, Installation, Packages, build, checkout, installed
 from tests.support.web import session_cookie
+
+pytestmark = pytest.mark.load  # builds the packages and installs them
 
 ALLOWED = re.compile(
     r"salvo/(\w+/)*\w+\.py"

@@ -9,6 +9,7 @@ from tests.support.provider import Fault, LoopbackProvider
 from tests.support.web import GPT, KEY, Judging, client, folder_content, server_process
 
 
+@pytest.mark.load
 async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_on_when_the_key_is_given_again(
     tmp_path: Path,
 ) -> None:
@@ -48,6 +49,7 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
     assert len(judging.requests) == asked + 7
 
 
+@pytest.mark.load
 async def test_killed_in_the_middle_it_goes_on_by_itself_if_no_key_was_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +81,7 @@ async def test_killed_in_the_middle_it_goes_on_by_itself_if_no_key_was_typed(
     assert KEY.encode() not in folder_content(tmp_path)
 
 
+@pytest.mark.load
 async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) -> None:
     """Also where a provider repeats it in an error."""
     judging = Judging()

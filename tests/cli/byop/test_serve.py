@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from salvo.cli.byop import byop
 from tests.support.project import BIN
 from tests.support.web import server_process
 
@@ -22,20 +24,15 @@ def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_pa
     assert "Stopped." in said
 
 
-@pytest.mark.usefixtures("coverage_in_processes")
-def test_an_address_with_a_password_is_not_allowed(tmp_path: Path) -> None:
+def test_an_address_with_a_password_is_not_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     address = "http://me:password@127.0.0.1/v1"
-    refused = subprocess.run(
-        [str(BIN / "byop"), "serve", "--no-open", "--allow-base-url", address],
-        check=False,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert refused.returncode == 2
+    refused = CliRunner().invoke(byop, ["serve", "--no-open", "--allow-base-url", address], catch_exceptions=False)
+    assert refused.exit_code == 2
     assert "cannot contain a password" in refused.stderr
 
 
+@pytest.mark.load
 def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
     with server_process(tmp_path) as server:
         port = server.url.rpartition(":")[2]

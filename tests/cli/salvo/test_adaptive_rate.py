@@ -96,7 +96,7 @@ def test_waiting_for_a_turn_is_not_the_agents_time(greeting: UserProject) -> Non
     assert max(run["metrics"]["latency"] for run in runs) < 0.9
 
 
-@pytest.mark.parametrize("workers", [(), ("--processes", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("--processes", "2"), marks=pytest.mark.load)])
 def test_no_run_is_lost_to_the_rate_limit(greeting: UserProject, workers: tuple[str, ...]) -> None:
     bucket = TokenBucket(30)
     with LoopbackProvider(bucket, latency=0.02) as provider:

@@ -177,6 +177,7 @@ def test_the_command_ends_if_the_loop_stays_blocked_after_the_timeout(project: U
     assert [outcome for outcome, _ in outcomes_of(resumed)["immortal"]].count("passed") == 5
 
 
+@pytest.mark.load
 def test_a_worker_process_that_stays_blocked_is_replaced_and_other_runs_go_on(project: UserProject) -> None:
     write(project, "patient", "await asyncio.sleep(0.5)", timeout=20, runs=2)
     write(project, "immortal", CATCHES_ALL, timeout=0.5, runs=3)

@@ -1,7 +1,6 @@
 """A named pipe in the place of a file never makes `salvo` wait, wherever its name comes from."""
 
 import os
-import subprocess
 
 import pytest
 
@@ -20,28 +19,22 @@ assertions:
 """
 
 
-def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
-    """Return exit code and output. The limit only keeps a hanging command from hanging the tests."""
-    try:
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    return process.returncode, out + err
-
-
 @pytest.mark.parametrize("name", ["prompt.md", "part.yaml"])
 def test_an_include_of_a_pipe_is_a_problem_with_its_place(project: UserProject, name: str) -> None:
     project.write("scenarios/hello.yaml", SCENARIO.replace("PLACE", f"!include {name}"))
     os.mkfifo(project.folder / "scenarios" / name)
-    code, shown = finish(project.process("validate", "scenarios/hello.yaml"))
-    assert (code, f"scenarios/hello.yaml:4:15: user_message: !include {name}: {REFUSED}" in shown) == (2, True), shown
+    ended = project.salvo("validate", "scenarios/hello.yaml")
+    assert (
+        ended.exit_code,
+        f"scenarios/hello.yaml:4:15: user_message: !include {name}: {REFUSED}" in ended.output,
+    ) == (2, True), ended.output
 
 
 def test_a_pipe_among_the_scenarios_or_named_as_one_is_a_problem(project: UserProject) -> None:
     os.mkfifo(project.folder / "scenarios" / "pipe.yaml")
     for arguments in (("validate",), ("validate", "scenarios/pipe.yaml"), ("run",)):
-        code, shown = finish(project.process(*arguments))
-        assert (code, f"scenarios/pipe.yaml:1:1: {REFUSED}" in shown) == (2, True), shown
+        ended = project.salvo(*arguments)
+        assert (ended.exit_code, f"scenarios/pipe.yaml:1:1: {REFUSED}" in ended.output) == (2, True), ended.output
 
 
 def test_a_pipe_in_the_store_is_not_waited_for(project: UserProject) -> None:
@@ -52,22 +45,20 @@ def test_a_pipe_in_the_store_is_not_waited_for(project: UserProject) -> None:
     os.mkfifo(project.store / "batches" / "b.json")
     os.mkfifo(project.store / "history.jsonl")
     for arguments in (("replay", "b-0001"), ("replay", "b", "--re-eval"), ("judge", "b"), ("report",), ("report", "b")):
-        code, shown = finish(project.process(*arguments))
-        assert code != 0, shown
-        assert "Traceback" not in shown
+        ended = project.salvo(*arguments)
+        assert ended.exit_code != 0, ended.output
     os.mkfifo(project.store / "baseline.json")
-    code, shown = finish(project.process("run", "--against-baseline"))
-    assert (code, "it is not a regular file" in shown) == (2, True), shown
+    ended = project.salvo("run", "--against-baseline")
+    assert (ended.exit_code, "it is not a regular file" in ended.output) == (2, True), ended.output
 
 
 def test_a_pipe_as_the_cache_of_the_store_is_not_waited_for(project: UserProject) -> None:
     project.write(".salvo/history.jsonl", "{}\n")
-    finish(project.process("report"))
+    project.salvo("report")
     databases = [path for path in (project.store / "cache").iterdir() if path.name != ".gitignore"]
     assert databases
     for path in databases:
         path.unlink()
         os.mkfifo(path)
-    code, shown = finish(project.process("report"))
-    assert code != 0
-    assert "Traceback" not in shown
+    ended = project.salvo("report")
+    assert ended.exit_code != 0

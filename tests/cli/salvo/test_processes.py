@@ -95,6 +95,7 @@ def test_the_stored_batch_is_that_of_one_process(suite: UserProject) -> None:
     assert suite.salvo("replay", "latest").exit_code == 0
 
 
+@pytest.mark.load
 def test_runs_are_made_in_all_processes_and_none_in_that_of_the_command(slow: UserProject) -> None:
     slow.write("go", "")
     process = slow.process("run", "--processes", "2")
@@ -118,6 +119,7 @@ def test_no_run_is_started_after_the_first_failure_or_beyond_the_budget(suite: U
     assert "the budget of $0.0000001 is spent" in budget.stdout
 
 
+@pytest.mark.load
 def test_rounds_go_on_until_the_verdict_is_sure(suite: UserProject) -> None:
     options = ("--until-sure", "--max-runs", "40", "--min-pass-rate", "0.75", "-k", "kind")
     with LoopbackProvider(lambda _: Say("hello")) as provider:
@@ -147,6 +149,7 @@ def test_a_cached_reply_is_used_again_in_another_process(suite: UserProject) -> 
     assert len(provider.requests) == 14
 
 
+@pytest.mark.load
 def test_mcp_servers_run_in_the_workers_and_the_batch_has_one_list(project: UserProject) -> None:
     shutil.rmtree(project.folder / "scenarios")
     command = [*STDIO_SERVER, "--log", str(project.folder / "servers")]
@@ -175,6 +178,7 @@ def test_mcp_servers_run_in_the_workers_and_the_batch_has_one_list(project: User
     assert not any(map(is_running, servers))
 
 
+@pytest.mark.load
 def test_what_a_killed_worker_was_making_is_made_again_and_named(slow: UserProject) -> None:
     process = slow.process("run", "--processes", "2", "-j", "4", "-q")
     wait_until(lambda: len(starts(slow)) == 4)
@@ -203,6 +207,7 @@ def test_a_run_that_ends_every_worker_is_given_up(project: UserProject) -> None:
     assert numbers(project) == [1, 3, 4, 5, 6]
 
 
+@pytest.mark.load
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_the_workers_and_keeps_what_finished(slow: UserProject, number: int) -> None:
     process = slow.process("run", "--processes", "2", "-j", "2", "-q")
@@ -217,6 +222,7 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_finished(slow: UserProject
     assert sorted(numbers(slow)) == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.load
 def test_workers_end_with_a_command_that_is_killed(slow: UserProject) -> None:
     process = slow.process("run", "--processes", "2", "-q")
     wait_until(lambda: len(starts(slow)) == 6)
@@ -227,6 +233,7 @@ def test_workers_end_with_a_command_that_is_killed(slow: UserProject) -> None:
     wait_until(lambda: not any(map(is_running, family)), 10)
 
 
+@pytest.mark.load
 def test_what_a_worker_cannot_read_is_said_as_in_one_process(slow: UserProject) -> None:
     slow.write("agent.py", (slow.folder / "agent.py").read_text() + "\nimport os\nassert 'WORKER' not in os.environ\n")
     slow.write(
