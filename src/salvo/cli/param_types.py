@@ -37,6 +37,10 @@ class RunsAtOnce(NamedTuple):
     start: int
     is_adaptive: bool = False
 
+    def for_shard(self, shards: int) -> RunsAtOnce:
+        """Return the part of one of several shards. Together, adaptive ones start as one command does."""
+        return self._replace(start=math.ceil(self.start / shards)) if self.is_adaptive else self
+
 
 class _RunsAtOnceType(click.ParamType[RunsAtOnce]):
     name = "N|auto"

@@ -132,6 +132,27 @@ def test_commands_that_do_not_adapt_say_so(greeting: UserProject) -> None:
 
 
 @pytest.mark.load
+@pytest.mark.parametrize("workers", [(), ("--processes", "1")])
+@pytest.mark.parametrize("place", ["folder", "object store"])
+def test_four_shards_on_one_store_share_the_rate_of_the_provider(
+    greeting: UserProject, workers: tuple[str, ...], place: str, request: pytest.FixtureRequest
+) -> None:
+    store = "shared" if place == "folder" else request.getfixturevalue("bucket")
+    bucket = TokenBucket(50)
+    with LoopbackProvider(bucket, latency=0.2) as provider:
+        greeting.reach(provider)
+        options = ("-j", "auto", "-n", "3000", "--batch", "nightly", "--store", store, *workers)
+        shards = [greeting.process("run", "--shard", f"{number}/4", *options) for number in range(1, 5)]
+        outputs = [process.communicate(timeout=300) for process in shards]
+    assert [process.returncode for process in shards] == [0] * 4, outputs
+    assert bucket.accepted == 3000
+    refused = bucket.refused / (bucket.refused + bucket.accepted)
+    print(f"{bucket.used:.1%} of the rate used, {refused:.1%} refused")
+    assert bucket.used > 0.9
+    assert refused < 0.02
+
+
+@pytest.mark.load
 @pytest.mark.parametrize("workers", [(), ("--processes", "4")])
 def test_the_rate_of_the_provider_is_used_with_few_refusals(greeting: UserProject, workers: tuple[str, ...]) -> None:
     bucket = TokenBucket(50)

@@ -204,3 +204,17 @@ def test_another_folder_is_used_by_option_and_by_variable(project: UserProject) 
     assert project.salvo("report").exit_code == ExitCode.NOTHING
     project.environ["SALVO_STORE"] = "elsewhere"
     assert "six_times_seven" in project.salvo("report").stdout
+
+
+@pytest.mark.parametrize("folder", ["runs", "batches", "recordings"])
+@pytest.mark.parametrize("batch", [(), ("--batch", "nightly"), ("--batch", "nightly", "--shard", "1/2")])
+def test_a_folder_of_the_store_that_leads_out_of_it_is_not_written_to(
+    project: UserProject, tmp_path_factory: pytest.TempPathFactory, folder: str, batch: tuple[str, ...]
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (project.store / folder).symlink_to(outside)
+    refused = project.salvo("run", "--record", *batch)
+    assert refused.exit_code == ExitCode.NOT_JUDGED
+    assert f"{project.store / folder} leads out of the store, so nothing is written there." in refused.stderr
+    assert list(outside.iterdir()) == []
+    assert "runs done" not in refused.stderr

@@ -114,6 +114,7 @@ def run(
             "--ff": failed_first,
         },
     )
+    concurrency = concurrency.for_shard(part.count) if part else concurrency
     output = RunOutput(outputs, as_json, quiet, verbose, pass_at_k)
     selection = Selection.parse(paths, keywords, tags, last_failed=last_failed, failed_first=failed_first)
     overrides = ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence, seed, timeout)

@@ -17,6 +17,8 @@ from salvo.engine.rates.rate_headers import Headroom
 _CUT = 0.8
 _DEEP_CUT = 0.5
 """After the first refusal, when nothing is known yet, and where a cut was followed by another burst at once."""
+_FIRST_LIMIT = 0.7
+"""Of the rate at the first refusal. It has just grown, and most providers let a burst pass: their limit is below it."""
 _CALLS_TO_SETTLE = 20
 """Accepted calls after a cut that show that it was deep enough."""
 _GROWTH = 1.05
@@ -124,8 +126,9 @@ class RateController:
 
     def _cut(self, now: float) -> None:
         if self.rate is None:
-            self._limit = self._sent_rate(now)
-            rate = self._limit * _DEEP_CUT
+            sent_rate = self._sent_rate(now)
+            rate = sent_rate * _DEEP_CUT
+            self._limit = sent_rate * _FIRST_LIMIT
             self._first_cut_at = now
             self._accepted_at.clear()
             self._pause(now, _FIRST_PAUSE)

@@ -25,7 +25,7 @@ from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
 from salvo.scenarios.analysis.confidence_gate import is_unsettled
-from salvo.scenarios.result import AgentRunResult, Batch, Cause, ListedServer, Outcome, SkippedRun
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import abandoned_run
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import PreparedScenario, Session
@@ -33,13 +33,15 @@ from salvo.scenarios.run.executors.base import Driver, Executor, Lease, OnListed
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.journal import Spend
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
-from salvo.scenarios.shards import Shard, continue_batch
+from salvo.scenarios.shards import Shard
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
     from salvo.engine.rates.pacing import Pacer
     from salvo.engine.rates.rate_shares import RateState
+    from salvo.scenarios.run.shard_sharing import ShardSharing
+    from salvo.scenarios.run.shared_rates import RateExchange
     from salvo.scenarios.run.shared_rounds import SharedRounds
     from salvo.scenarios.run.tools.mcp_tools import McpServers
     from salvo.scenarios.store.reply_cache import CacheSource
@@ -168,8 +170,9 @@ class Runner:
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
     _session: Session | None = field(init=False, default=None)
-    _shards: set[str] = field(init=False, default_factory=set)
-    """The batches of which other commands make runs, too."""
+    _sharing: ShardSharing | None = field(init=False, default=None)
+    """With the commands that make other runs of the same batches."""
+    _exchange: RateExchange | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         limits = self.limits
@@ -182,35 +185,28 @@ class Runner:
             check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
         self.store.prepare()
         batches = [runs.batch for runs in work if runs.prepared is not None]
-        self._shards = {runs.batch.batch_id for runs in work if runs.shard is not None}
         with self.store.hold(batches, self.clock.now().isoformat()):
-            for runs in work:
-                if runs.prepared is not None:
-                    self._save_batch(runs)  # before the first call, so that a crash can be resumed
+            self._sharing = self._open_sharing(work)
+            for batch in batches:  # before the first call, so that a crash can be resumed
+                (self.store if self._sharing is None else self._sharing).save_batch(batch)
             self.listener.planned(sum(len(runs.pending) for runs in work if runs.prepared is not None))
-            async with self._shared_budget(work):
+            async with self._open_budget():
                 return await self._run_all(work)
 
-    def _save_batch(self, runs: ScenarioRuns) -> None:
-        if runs.shard is None:
-            self.store.save_batch(runs.batch)
-        elif not self.store.create_batch(runs.batch):  # another shard was faster
-            continue_batch(runs.batch, self.store.read_batch(runs.batch.batch_id))
+    def _open_sharing(self, work: Sequence[ScenarioRuns]) -> ShardSharing | None:
+        if all(runs.shard is None for runs in work):
+            return None
+        from salvo.scenarios.run.shard_sharing import ShardSharing  # most commands make all runs of their batches
+
+        return ShardSharing.of_work(work, self.store, self.clock)
 
     @asynccontextmanager
-    async def _shared_budget(self, work: Sequence[ScenarioRuns]) -> AsyncIterator[None]:
-        """Count what all shards spend together in this block, if there is a limit and they use one store."""
-        limit, leases = self.limits.max_cost, self.store.leases
-        shared = [runs for runs in work if runs.shard is not None]
-        if limit is None or leases is None or not shared or shared[0].shard is None:
+    async def _open_budget(self) -> AsyncIterator[None]:
+        """Count what all shards spend together in this block, if there is a limit."""
+        if self._sharing is None or self.limits.max_cost is None:
             yield
             return
-        from salvo.scenarios.run.shared_budget import SharedBudget  # only shards with --max-cost need it
-        from salvo.scenarios.store.budget_ledger import BudgetLedger
-
-        ledger = BudgetLedger(self.store.storage, leases, shared[0].batch.command, limit, shared[0].shard.count)
-        budget = SharedBudget(limit, self.listener.unpriced, ledger, in_thread=self.store.is_shared)
-        self._pool.budget = budget
+        self._pool.budget = budget = self._sharing.budget(self.limits.max_cost, self.listener.unpriced)
         async with budget.opened():
             yield
 
@@ -227,15 +223,19 @@ class Runner:
         """Open the place where runs are made: this process, or workers."""
         scenarios = {runs.batch.batch_id: runs.prepared for runs in work if runs.prepared}
         spend = self._pool.budget.spend
+        if self._sharing is not None and self.limits.is_adaptive:
+            self._exchange = self._sharing.rate_exchange()
         if self.open_workers is not None:
             batches = [prepared.batch for prepared in scenarios.values()]
-            driver = Driver(batches, self.listener, spend, self._save_listing, self._stored_run, self._add_room)
+            callbacks = self._save_listing, self._stored_run, self._add_room
+            driver = Driver(batches, self.listener, spend, *callbacks, self._exchange)
             async with self.open_workers(driver) as workers:
                 yield workers
             return
         async with self.open_session(scenarios.values(), spend, self._save_listing, self._add_room) as session:
             self._session = session
-            yield InProcess(session, scenarios)
+            async with _exchanging(self._exchange, session.pacer):
+                yield InProcess(session, scenarios)
 
     @asynccontextmanager
     async def open_session(
@@ -308,7 +308,12 @@ class Runner:
             return None
         from salvo.engine.rates.pacing import Pacer  # most commands have a fixed number of runs at once
 
-        return Pacer(self.clock, add_room, self.listener.paced)
+        return Pacer(self.clock, add_room, self._on_cut)
+
+    def _on_cut(self, rates: Sequence[RateState]) -> None:
+        self.listener.paced(rates)
+        if self._exchange is not None:
+            self._exchange.wake()
 
     def _cache(self) -> CacheSource | None:
         if not self.use_cache:
@@ -363,12 +368,10 @@ class Runner:
         """Save what a server lists, and report how that differs from the scenario's batch before."""
         from salvo.scenarios.run.tools.mcp_tools import listing_changes  # as above
 
-        if batch.batch_id in self._shards:
-            listed = batch.mcp_servers[name]
-            stored = self.store.update_batch(batch.batch_id, lambda item: _add_listing(item, name, listed))
-            batch.mcp_servers[name] = stored.mcp_servers[name]  # that of the first shard that listed it
-        else:
+        if self._sharing is None:
             self.store.save_batch(batch)
+        else:
+            self._sharing.save_listing(batch, name)
         earlier = islice(self.store.newest_first(), _MAX_EARLIER)
         for before in earlier:
             if (
@@ -485,5 +488,11 @@ class Runner:
             return index_entry(result)
 
 
-def _add_listing(batch: Batch, name: str, server: ListedServer) -> None:
-    batch.mcp_servers.setdefault(name, server)
+@asynccontextmanager
+async def _exchanging(exchange: RateExchange | None, pacer: Pacer | None) -> AsyncIterator[None]:
+    """Share the rates of this process with those of other shards in this block."""
+    if exchange is None or pacer is None:
+        yield
+        return
+    async with exchange.opened(lambda: [pacer.rates], lambda: pacer.take_shares(*exchange.shares([pacer.rates]))):
+        yield

@@ -6,6 +6,7 @@
     scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
     judgings/{batch_id}*           runs of a batch that were judged again (rejudge_store.py)
     leases/, sessions/             who makes which runs (backends/leases.py)
+    rates/                         how fast shards send calls (run/shared_rates.py)
     budgets/, spending/            what shards may spend together (budget_ledger.py)
     labels/*                       what people say of judged runs (labels/label_store.py)
 

@@ -22,6 +22,7 @@ from salvo.scenarios.run.journal import Spend
 
 if TYPE_CHECKING:
     from salvo.scenarios.run.runner import RunListener
+    from salvo.scenarios.run.shared_rates import RateExchange
 
 MOST_RUNS_IN_LEASE = 50
 OnListed: TypeAlias = Callable[[Batch, str], Awaitable[None]]
@@ -57,6 +58,8 @@ class Driver:
     """Returns a run that is stored already, wherever it was made."""
     add_room: Callable[[], None]
     """Called when calls were accepted, so that one more run may be made at once (`-j auto`)."""
+    exchange: RateExchange | None = None
+    """With other shards whose workers send calls to the same models (`-j auto`)."""
 
 
 OpenWorkers: TypeAlias = Callable[[Driver], AbstractAsyncContextManager[Executor]]

@@ -202,9 +202,7 @@ class WorkerExecutor:
             case "room":
                 self._driver.add_room()
             case "rates":
-                worker.rates = [RateState.from_plain(item) for item in fields["rates"]]
-                worker.rates_at = asyncio.get_running_loop().time()
-                self._share_rates()
+                self._take_rates(worker, fields)
             case "listing":
                 await self._accept_listing(worker, fields)
 
@@ -218,17 +216,26 @@ class WorkerExecutor:
         else:
             future.set_exception(RuntimeError(f"A worker failed:\n{message.fields['error']}"))
 
-    def _share_rates(self) -> None:
-        """Tell all workers their equal shares of what the providers accept from all of them."""
+    def _take_rates(self, worker: _WorkerState, fields: Any) -> None:
+        worker.rates = [RateState.from_plain(item) for item in fields["rates"]]
+        worker.rates_at = asyncio.get_running_loop().time()
+        self.share_rates()
+        if self._driver.exchange is not None:
+            self._driver.exchange.wake()
+
+    def rates(self) -> list[list[RateState]]:
+        """Return how fast each worker sends."""
         now = asyncio.get_running_loop().time()
-        shares = equal_shares(
-            [state.after(now - worker.rates_at) for state in worker.rates] for worker in self._workers
-        )
-        count = len(self._workers)
+        return [[state.after(now - worker.rates_at) for state in worker.rates] for worker in self._workers]
+
+    def share_rates(self) -> None:
+        """Tell all workers their equal shares of what the providers accept from all of them, and from other shards."""
+        rates, exchange = self.rates(), self._driver.exchange
+        shares, count = (equal_shares(rates), len(rates)) if exchange is None else exchange.shares(rates)
         message = Message("shares", {"rates": [share.as_plain() for share in shares], "workers": count})
         for worker in self._workers:
             worker.link.send([message])
-        self._driver.listener.paced([share.times(count) for share in shares])
+        self._driver.listener.paced([share.times(len(rates)) for share in shares])
 
     async def _accept_listing(self, worker: _WorkerState, fields: Any) -> None:
         """Answer with the list of the batch: this one, unless another worker was first."""
@@ -283,6 +290,8 @@ async def open_workers(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(executor.close)
         await executor.start(count)
+        if driver.exchange is not None:
+            await stack.enter_async_context(driver.exchange.opened(executor.rates, executor.share_rates))
         yield executor
 
 

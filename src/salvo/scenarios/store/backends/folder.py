@@ -48,6 +48,8 @@ class FolderStorage:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._holds = BatchHolds(self)
+        self._checked: set[Path] = set()
+        """Folders that are known to be inside the store."""
 
     @property
     def address(self) -> str:
@@ -65,7 +67,7 @@ class FolderStorage:
             if not self.path(_WRITTEN[0]).exists():
                 self._ignore_in_git()
             for name in _WRITTEN:
-                make_folder(self.path(name))
+                make_folder(self._inside(self.path(name)))
                 probe = temporary_beside(self.path(name) / "probe")
                 write(probe, bytes(4096))
                 probe.unlink()
@@ -86,12 +88,12 @@ class FolderStorage:
             write(self._folder / ".gitignore", _GITIGNORE.read_bytes())
 
     def hold(self, ids: Iterable[str], now: str) -> AbstractContextManager[None]:
-        return hold_batches(self.path("batches"), ids, now)
+        return hold_batches(self._inside(self.path("batches")), ids, now)
 
     @contextmanager
     def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
         with (
-            hold_batches(self.path("batches"), wanted, now, is_shared=True),
+            hold_batches(self._inside(self.path("batches")), wanted, now, is_shared=True),
             self._holds.hold_runs(wanted, now) as granted,
         ):
             yield granted
@@ -139,6 +141,7 @@ class FolderStorage:
 
     def delete(self, key: str) -> None:
         path = self.path(key)
+        self._inside(path.parent)
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -163,6 +166,7 @@ class FolderStorage:
 
     def create_group(self, key: str, files: Mapping[str, bytes]) -> bool:
         final = self.path(key)
+        self._inside(final.parent)
         temporary = temporary_beside(final)
         try:
             make_folder(temporary)
@@ -194,12 +198,23 @@ class FolderStorage:
     def _writable(self, key: str) -> Path:
         """Return the path of a file to write, in a folder that exists."""
         path = self.path(key)
-        if not path.parent.exists():
+        if not self._inside(path.parent).exists():
             try:
                 make_folder(path.parent)
             except OSError as error:
                 raise unwritable(path.parent, error) from error
         return path
+
+    def _inside(self, folder: Path) -> Path:
+        """Return a folder to write to. Raise StoreError if a link in a store of someone else leads out of that."""
+        if folder not in self._checked:
+            store = os.path.realpath(self._folder)
+            if not f"{os.path.realpath(folder)}{os.sep}".startswith(f"{store}{os.sep}"):
+                raise StoreError(
+                    f"{folder} leads out of the store, so nothing is written there.", hint="Remove the link."
+                )
+            self._checked.add(folder)
+        return folder
 
 
 def own_path(path: Path, store: Path) -> Path:
