@@ -332,10 +332,12 @@ class Jobs:
 
     async def _move_up(self) -> None:
         """Tell those who watch a job of this server's own queue its place in the queue of all servers."""
-        for waiting in list(self._waiting.values()):
-            position = await asyncio.to_thread(self._store.queue.position, waiting.job.id)
-            if position is not None and waiting.job.id in self._waiting:
-                waiting.job.move(position)
+        if not self._waiting:
+            return
+        positions = await asyncio.to_thread(self._store.queue.positions)
+        for waiting in self._waiting.values():
+            if waiting.job.id in positions:
+                waiting.job.move(positions[waiting.job.id])
 
     # Leases.
 

@@ -174,6 +174,12 @@ class EvaluationQueue:
             earlier = select(func.count()).where(_IS_WAITING, _comes_before(own.turn or 0, own.id))
             return 1 + (connection.scalar(earlier) or 0)
 
+    def positions(self) -> dict[str, int]:
+        """Return the place of every waiting evaluation, from 1, by its id."""
+        with self._database.reading() as connection:
+            waiting = connection.scalars(select(_ROW.id).where(_IS_WAITING).order_by(_ROW.turn, _ROW.id))
+            return {evaluation_id: place for place, evaluation_id in enumerate(waiting, start=1)}
+
     def counts(self) -> QueueCounts:
         with self._database.reading() as connection:
             query = select(func.count(), func.count(_ROW.began_at)).where(IS_RUNNING)
