@@ -17,7 +17,9 @@ SalvoError
 │   │   ├── ReplyTimeoutError      connected, but no answer in time
 │   │   ├── BrokenReplyError       the answer broke off, or cannot be decompressed
 │   │   ├── ReplyTooLargeError     the answer is larger than the limit
-│   │   └── StreamCutError         a streamed answer broke off
+│   │   ├── StreamCutError         a streamed answer broke off
+│   │   ├── AnswerPendingError      the question waits for a provider's batch
+│   │   └── NoBatchAnswerError      a provider's batch has no answer to the question
 │   ├── MissingKeyError        no API key; nothing was sent
 │   ├── WrongKeyError          401, 403
 │   ├── UnknownModelError      404; retired or misspelt
@@ -26,6 +28,7 @@ SalvoError
 │   ├── OverloadedError        5xx or 529 after all retries
 │   ├── ContextTooLongError    the conversation does not fit the model
 │   ├── RequestRefusedError    any other 4xx
+│   ├── UndecidedBatchError    it cannot be told yet whether a batch was started before a crash
 │   └── BadReplyError          the answer does not follow the protocol
 ├── McpError                   an MCP server ended, did not answer in time, or broke the protocol
 │   └── McpAnswerError             the server answered a request with an error
@@ -187,6 +190,18 @@ class StreamCutError(WireError):
         self.partial = partial
 
 
+class AnswerPendingError(WireError):
+    """The question waits for a provider's batch, so there is no answer yet."""
+
+    may_succeed_later = False
+
+
+class NoBatchAnswerError(WireError):
+    """A provider's batch has no answer to the question: it failed, expired or was cancelled, or is another one."""
+
+    may_succeed_later = False
+
+
 class MissingKeyError(ProviderError):
     """There is no API key, so nothing was sent."""
 
@@ -225,6 +240,10 @@ class ContextTooLongError(ProviderError):
 
 class RequestRefusedError(ProviderError):
     """The provider refuses the request."""
+
+
+class UndecidedBatchError(ProviderError):
+    """It cannot be told yet whether a batch was started before a crash, so it is not started again."""
 
 
 class BadReplyError(ProviderError):

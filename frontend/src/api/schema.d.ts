@@ -1092,6 +1092,11 @@ export interface components {
              * @default 0
              */
             simulator_errors: number;
+            /**
+             * Pending
+             * @default 0
+             */
+            pending: number;
         };
         /**
          * BatchSummary
@@ -1131,6 +1136,8 @@ export interface components {
             not_run: number;
             /** Interrupted */
             interrupted: number;
+            /** Pending */
+            pending: number;
             /** Missing */
             missing: number;
             /** Pass Rate */
@@ -1186,6 +1193,8 @@ export interface components {
             labels_required: boolean;
             /** Not Made */
             not_made: components["schemas"]["Group"][];
+            /** Batch Judges */
+            batch_judges: boolean;
             code: components["schemas"]["CodeVersion"];
         };
         /**
@@ -1222,7 +1231,7 @@ export interface components {
          * @description Why a run did not pass: faults of the agent, then faults of others, then reasons why it was skipped.
          * @enum {string}
          */
-        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "simulator" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
+        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "simulator" | "judge" | "judge_pending" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
         /** ChangedCheck */
         ChangedCheck: {
             /** Check Id */
@@ -2293,6 +2302,8 @@ export interface components {
             not_run: number;
             /** Interrupted */
             interrupted: number;
+            /** Pending */
+            pending: number;
             /** Missing */
             missing: number;
             /** Pass Rate */
@@ -2417,7 +2428,7 @@ export interface components {
          * Outcome
          * @enum {string}
          */
-        Outcome: "passed" | "failed" | "error" | "not_run" | "interrupted";
+        Outcome: "passed" | "failed" | "error" | "not_run" | "interrupted" | "pending";
         /** OverallDocument */
         OverallDocument: {
             /** P Value */

@@ -54,6 +54,8 @@ class RunSettings:
     """Whether replies of earlier runs are used again."""
     one_sided: bool = False
     """Whether the confidence is that of each bound, and not of the interval."""
+    batch_judges: bool = False
+    """Whether judges are asked through the providers' batch APIs."""
 
     @classmethod
     def from_batch(cls, batch: Batch) -> RunSettings:
@@ -69,7 +71,10 @@ class RunSettings:
 
     def document(self) -> dict[str, Any]:
         """Return the settings as they are stored with a batch."""
-        return {**asdict(self), "overrides": self.overrides.values}
+        document = {**asdict(self), "overrides": self.overrides.values}
+        if not self.batch_judges:
+            del document["batch_judges"]  # as in the batches of earlier versions
+        return document
 
     @property
     def recording(self) -> RecordingOptions | None:

@@ -117,6 +117,11 @@ class Replayer:
     async def replay(self, run_id: str, code: NamedCode | None = None) -> RunReplay:
         """Run the adapter again with the recorded replies and tool results."""
         recording = self._recording(run_id)
+        if recording is None and self.store.pending.has(run_id):
+            raise InputError(
+                f"The run {run_id} waits for its judges, so it has no recording yet.",
+                hint=f"Fetch their votes: salvo collect {run_id.rpartition('-')[0]}",
+            )
         if recording is None:
             raise InputError(
                 f"The run {run_id} was not recorded, so it cannot be replayed.",

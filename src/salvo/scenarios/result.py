@@ -170,6 +170,8 @@ class Outcome(StrEnum):
     """Could not be judged; never counted against the agent."""
     NOT_RUN = "not_run"
     INTERRUPTED = "interrupted"
+    PENDING = "pending"
+    """Its judges' votes wait for a provider's batch (`--judges batch`). Neither passed nor failed."""
 
 
 class Cause(StrEnum):
@@ -189,6 +191,8 @@ class Cause(StrEnum):
     SIMULATOR = "simulator"
     """The user of a conversation: a simulated one broke its rules or could not be reached, or a class failed."""
     JUDGE = "judge"
+    JUDGE_PENDING = "judge_pending"
+    """The judges' votes wait for a provider's batch."""
     EVALUATOR = "evaluator"
     PRICE_UNKNOWN = "price_unknown"
     STORE = "store"
@@ -456,6 +460,11 @@ class Batch:
     """The scenario's name in its file, if the file has cases or a matrix; the scenario is one cell of it."""
     parameters: dict[str, str] = field(default_factory=dict)
     """The ids of the cell's case and of its values of the matrix, by name."""
+
+    @property
+    def defers_judges(self) -> bool:
+        """Whether the judges of its runs are asked through a provider's batch API (`--judges batch`)."""
+        return self.settings.get("batch_judges") is True
 
     def run_id(self, number: int) -> str:
         """Return the id of a run by its number, from 1."""

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from tests.support.background import BackgroundServer
 from tests.support.provider.anthropic_protocol import AnthropicDialect
+from tests.support.provider.batches import BatchEndpoints
 from tests.support.provider.certificate import LoopbackCertificate
 from tests.support.provider.dialect import ApiError, Dialect
 from tests.support.provider.openai_protocol import OpenAIDialect
@@ -56,6 +57,7 @@ class LoopbackProvider(BackgroundServer):
         self._half_way = asyncio.Event()
         self._half_way.set()
         self._go = asyncio.Event()
+        self.batch_api = BatchEndpoints(self._answer_item)
 
     def play(self, script: Scripted) -> None:
         """Answer by another script from now on; what was asked until now is forgotten."""
@@ -120,6 +122,8 @@ class LoopbackProvider(BackgroundServer):
             yield runner.addresses[0][1]
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if self.batch_api.serves(request.path):
+            return await self._handle_batch(request)
         self._under_way += 1
         self.most_at_once = max(self.most_at_once, self._under_way)
         dialect = self._dialects.get(request.path) or self._nearest(request)
@@ -132,6 +136,29 @@ class LoopbackProvider(BackgroundServer):
             return _json(body, failure.status, {**headers, **failure.headers})
         finally:
             self._under_way -= 1
+
+    async def _handle_batch(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            return await self.batch_api.handle(request)
+        except Exception as error:  # an assertion about a request is the test's
+            self._broken_script = self._broken_script or error
+            raise
+
+    async def _answer_item(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Answer an item of a batch as a direct request is answered. It is among the requests, without a connection."""
+        dialect = self._dialects[path]
+        headers = {"anthropic-version": "2023-06-01"}  # those of the batch
+        asked = ProviderRequest(dialect.name, body, headers, "of a batch", time.monotonic(), 0)
+        self.requests.append(asked)
+        try:
+            dialect.check(asked)
+            prompt = dialect.prompt(asked)
+            answer = self._script(asked)
+            if isinstance(answer, Fault):
+                raise dialect.error_for(answer, asked)
+            return 200, dialect.reply(answer, asked, prompt)
+        except ApiError as failure:
+            return failure.status, dialect.error_body(failure.error, "req_of_batch")
 
     async def _answer(self, request: web.BaseRequest, dialect: Dialect, headers: dict[str, str]) -> web.StreamResponse:
         if request.method != "POST" or request.path != dialect.path:

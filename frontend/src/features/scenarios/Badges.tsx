@@ -23,6 +23,7 @@ const OUTCOMES: Record<Outcome, BadgeStyle> = {
   error: { sign: "!", tone: "amber" },
   interrupted: { sign: "‖", tone: "amber" },
   not_run: { sign: "–", tone: "plain" },
+  pending: { sign: "◌", tone: "blue" },
 };
 
 export function verdictTone(verdict: Verdict): Tone {
@@ -41,8 +42,9 @@ export function OutcomeBadge({ outcome, large = false }: { outcome: Outcome; lar
   return <SignBadge style={OUTCOMES[outcome]} label={outcomeLabel(outcome).toUpperCase()} large={large} />;
 }
 
-/** The result of an assertion; null if it could not be judged. */
-export function AssertionBadge({ passed }: { passed: boolean | null }) {
+/** The result of an assertion; null if it could not be judged, or not yet. */
+export function AssertionBadge({ passed, pending = false }: { passed: boolean | null; pending?: boolean }) {
+  if (pending) return <OutcomeBadge outcome="pending" />;
   if (passed === null) return <SignBadge style={OUTCOMES.error} label="NOT JUDGED" />;
   return <OutcomeBadge outcome={passed ? "passed" : "failed"} />;
 }

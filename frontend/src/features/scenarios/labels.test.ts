@@ -38,7 +38,12 @@ describe("labels", () => {
     );
   });
   test("completed runs are counted, and the others named", () => {
-    expect(completionCounts({ runs: 10, completed: 7, errors: 1 })).toEqual(["7 of 10", "1 error", "2 not run"]);
-    expect(completionCounts({ runs: 10, completed: 10, errors: 0 })).toEqual(["10 of 10"]);
+    expect(completionCounts({ runs: 10, completed: 6, errors: 1, pending: 1 })).toEqual([
+      "6 of 10",
+      "1 error",
+      "1 waiting for judges",
+      "2 not run",
+    ]);
+    expect(completionCounts({ runs: 10, completed: 10, errors: 0, pending: 0 })).toEqual(["10 of 10"]);
   });
 });

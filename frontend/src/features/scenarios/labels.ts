@@ -43,6 +43,8 @@ export function describeNotPassed(
 /** The outcome of a run, as a sentence. */
 export function outcomeSentence(run: Pick<RunHead, "outcome" | "cause" | "cause_label" | "eval_results">): string {
   if (run.outcome === "passed") return "The score reaches the threshold and no required assertion failed.";
+  if (run.outcome === "pending")
+    return "Neither passed nor failed yet: its judges’ votes wait for the provider’s batch.";
   if (run.outcome !== "failed") {
     return `Not counted against the agent: ${run.cause_label || "it could not be judged"}.`;
   }
@@ -51,7 +53,7 @@ export function outcomeSentence(run: Pick<RunHead, "outcome" | "cause" | "cause_
   return failed.length ? `Failed: ${failed.join(", ")}.` : "The score is below the threshold.";
 }
 
-export const OUTCOMES: readonly Outcome[] = ["passed", "failed", "error", "not_run", "interrupted"];
+export const OUTCOMES: readonly Outcome[] = ["passed", "failed", "error", "pending", "not_run", "interrupted"];
 
 /** The outcome in words: "not run". */
 export function outcomeLabel(outcome: Outcome): string {
@@ -59,11 +61,17 @@ export function outcomeLabel(outcome: Outcome): string {
 }
 
 /** How many of all runs were completed, and what happened to the others: "8 of 10", "1 error", "1 not run". */
-export function completionCounts(batch: { runs: number; completed: number; errors: number }): string[] {
-  const skipped = batch.runs - batch.completed - batch.errors;
+export function completionCounts(batch: {
+  runs: number;
+  completed: number;
+  errors: number;
+  pending: number;
+}): string[] {
+  const skipped = batch.runs - batch.completed - batch.errors - batch.pending;
   return [
     `${formatCount(batch.completed)} of ${formatCount(batch.runs)}`,
     batch.errors ? pluralize(batch.errors, "error") : "",
+    batch.pending ? `${formatCount(batch.pending)} waiting for judges` : "",
     skipped > 0 ? `${formatCount(skipped)} not run` : "",
   ].filter(Boolean);
 }

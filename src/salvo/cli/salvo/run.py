@@ -73,6 +73,14 @@ from salvo.cli.salvo.store_option import store_option
     help="Make the runs on a cluster: ray for the one that this machine belongs to, or ray://HOST:10001. "
     "-j is for all workers together. [default: 50 for each]",
 )
+@click.option(
+    "--judges",
+    type=click.Choice(["direct", "batch"]),
+    default="direct",
+    show_default=True,
+    help="How judges are asked; batch: through the providers' batch APIs at half the price, within a day. "
+    "`salvo collect` fetches their votes.",
+)
 @call_limit_options("the timeout, at most 120")
 @click.option(
     "--cache",
@@ -125,9 +133,9 @@ def run(**options: Any) -> None:
     the current folder. Of more than 10 scenarios, only the first 10 that did not pass get a table.
 
     Exits 0 when every scenario passes, 1 when one fails or is significantly worse than its baseline, 2 on bad usage or
-    an invalid file, 3 when something could not be judged or skipped runs leave the verdict open, 4 when the runs cannot
-    show it with the required confidence, 5 when no scenario was selected, and 130 when interrupted (finished runs are
-    saved; --resume continues).
+    an invalid file, 3 when something could not be judged, or runs that were skipped or wait for their judges leave the
+    verdict open, 4 when the runs cannot show it with the required confidence, 5 when no scenario was selected, and 130
+    when interrupted (finished runs are saved; --resume continues).
     """
     from salvo.cli.salvo import run_command  # takes several times as long as everything that --help needs
 

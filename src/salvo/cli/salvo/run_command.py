@@ -35,7 +35,7 @@ from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan_runs
-from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
@@ -78,6 +78,7 @@ def run(
     concurrency: RunsAtOnce,
     processes: int | None,
     cluster: str | None,
+    judges: str,
     call_timeout: float | None,
     connect_timeout: float | None,
     read_timeout: float | None,
@@ -102,6 +103,7 @@ def run(
     check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
+    _check_judges(judges, until_sure=until_sure, baseline=baseline, cache=cache, shard=shard, resume=resume)
     part = _check_shard(
         shard,
         batch_name,
@@ -153,6 +155,7 @@ def run(
             at_once=concurrency.start,
             one_sided=one_sided,
             cache=cache,
+            batch_judges=judges == "batch",
         )
         workspace = Workspace(
             project,
@@ -189,7 +192,18 @@ def run(
 
     limits, workers = _choose_workers(workspace, work, settings, limits, processes, cluster)
     outcome = execute(workspace, work, settings.recording, limits, finish, use_cache=settings.cache, workers=workers)
+    _submit_questions(workspace, work, settings, outcome)
     raise SystemExit(finish(outcome))
+
+
+def _submit_questions(
+    workspace: Workspace, work: list[ScenarioRuns], settings: RunSettings, outcome: RunnerResult
+) -> None:
+    """Send the questions to the judges to the batch APIs, with --judges batch. After Ctrl-C, `salvo collect` does."""
+    if settings.batch_judges and not outcome.interrupted:
+        from salvo.cli.salvo.batch_judging import submit_questions  # most runs are judged at once
+
+        submit_questions(workspace, [item.batch for item in work])
 
 
 def _choose_workers(
@@ -283,7 +297,7 @@ class _Progress(RunListener):
 
     def __init__(self) -> None:
         self.line = ProgressLine()
-        self._total = self._done = self._passed = self._cached = self._minutes_shown = 0
+        self._total = self._done = self._passed = self._pending = self._cached = self._minutes_shown = 0
         self._not_replayable: Counter[tuple[str, str, str]] = Counter()
         self._cost = 0.0
         self._at_once = self._rates = ""
@@ -346,6 +360,7 @@ class _Progress(RunListener):
         self._count_if_not_replayable(result)
         self._done += 1
         self._passed += result.passed
+        self._pending += result.outcome is Outcome.PENDING
         if result.from_cache:
             self._cached += 1  # what it cost was paid before, at least in part
         else:
@@ -375,7 +390,9 @@ class _Progress(RunListener):
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", ${self._cost:.4f}" if self._cost else ""
         cost += f", {self._cached} from the cache" if self._cached else ""
-        text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}{self._at_once}{self._rates}{note}"
+        counts = f"{self._done}/{self._total} runs done, {self._passed} passed"
+        counts += f", {self._pending} waiting for judges" if self._pending else ""
+        text = f"{counts}{cost}{self._at_once}{self._rates}{note}"
         self.line.update(text, milestone=milestone)
 
 
@@ -456,6 +473,32 @@ def _check_shard(
         return Shard.parse(shard)
     except ValueError as error:
         raise click.UsageError(f"--shard: {error}") from error
+
+
+def _check_judges(
+    judges: str, *, until_sure: bool, baseline: str | None, cache: bool, shard: str | None, resume: str | None
+) -> None:
+    """Refuse what needs the verdicts at once, and what a store of one part cannot collect."""
+    if judges != "batch":
+        return
+    refused = {
+        "--until-sure": until_sure,
+        "--against-baseline": baseline is not None,
+        "--cache": cache,
+        "--shard": shard is not None,
+        "--resume": resume is not None,
+    }
+    option = next((name for name, is_used in refused.items() if is_used), None)
+    if option is None:
+        return
+    reasons = {
+        "--until-sure": "needs the verdict of each round, which `--judges batch` has a day later.",
+        "--against-baseline": "needs verdicts, which `--judges batch` has a day later. Give it to `salvo collect`.",
+        "--cache": "is for development, and `--judges batch` is for large runs.",
+        "--shard": "gives a part of the runs, and their judges are collected together: run without --judges batch.",
+        "--resume": "continues a batch as it was started: leave out --judges.",
+    }
+    raise click.UsageError(f"{option} {reasons[option]}")
 
 
 def _check_cache(*, cache: bool, needs_evidence: bool) -> None:

@@ -147,6 +147,8 @@ class ChatReply:
     attempts: tuple[Attempt, ...] = ()
     from_cache: bool = False
     """Whether it was received before, so that it costs nothing now."""
+    batched: bool = False
+    """Whether it came through the provider's batch API, at half the price."""
 
     @property
     def text(self) -> str:

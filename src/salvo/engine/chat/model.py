@@ -11,7 +11,7 @@ from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error, refused_parameter
-from salvo.engine.wire.base import Wire, WireReply, WireRequest
+from salvo.engine.wire.base import BATCH_HEADER, Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
 
 
@@ -81,6 +81,7 @@ class WiredModel:
             seconds=reply.seconds,
             attempts=reply.attempts,
             from_cache=reply.from_cache,
+            batched=BATCH_HEADER in reply.headers,
         )
 
     def _dropped(self, request: ChatRequest, body: dict[str, Any]) -> tuple[str, ...]:

@@ -13,6 +13,9 @@ from typing import Any
 
 from salvo.engine.chat.base import Usage
 
+BATCH_SHARE = 0.5
+"""What both providers charge for a call through their batch API, as a share of the price of a direct call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -112,9 +115,10 @@ class PriceBook:
         return max(cost, *(value or 0.0 for value in listed))
 
 
-def usage_cost(usage: Usage | None, prices: UnitPrices | None) -> float | None:
+def usage_cost(usage: Usage | None, prices: UnitPrices | None, *, batched: bool = False) -> float | None:
     """Return the cost in dollars; None where the usage or the prices are unknown."""
-    return None if usage is None or prices is None else prices.cost(usage)
+    cost = None if usage is None or prices is None else prices.cost(usage)
+    return cost * BATCH_SHARE if batched and cost is not None else cost
 
 
 def find_prices(provider: str, model: str, when: datetime) -> UnitPrices | None:

@@ -17,6 +17,11 @@ Sink: TypeAlias = Callable[[bytes, Mapping[str, str]], Awaitable[None]]
 """Gets a piece of a reply, and the headers of the reply."""
 
 
+BATCH_HEADER = "x-salvo-batch"
+"""Marks a reply that came through a provider's batch API, with the id of the batch. HttpWire never keeps it of a reply,
+so no server can set it; a recording has it, because the price of the reply depends on it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Streaming:
     """Where the pieces of a streamed reply go as they arrive. The end of the stream is left in `tail`."""

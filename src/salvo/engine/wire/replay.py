@@ -31,7 +31,9 @@ from salvo.engine.wire.tape import (
     parse_content,
 )
 from salvo.errors import (
+    AnswerPendingError,
     BrokenReplyError,
+    NoBatchAnswerError,
     NotReplayableError,
     ReplyTimeoutError,
     ReplyTooLargeError,
@@ -44,7 +46,15 @@ from salvo.errors import (
 
 _WIRE_ERRORS: dict[str, type[WireError]] = {
     kind.__name__: kind
-    for kind in (UnreachableError, ReplyTimeoutError, BrokenReplyError, ReplyTooLargeError, StreamCutError)
+    for kind in (
+        UnreachableError,
+        ReplyTimeoutError,
+        BrokenReplyError,
+        ReplyTooLargeError,
+        StreamCutError,
+        AnswerPendingError,
+        NoBatchAnswerError,
+    )
 }
 
 

@@ -58,6 +58,8 @@ class BatchStats:
     """Completed runs that were answered from a cache. They are not counted in `passed` and `completed`."""
     simulator_errors: int = 0
     """Those of the errors whose cause is the user of the conversation."""
+    pending: int = 0
+    """Runs whose judges' votes wait for a provider's batch."""
 
     @property
     def tally(self) -> Tally:

@@ -148,6 +148,8 @@ class BatchCounts:
     errors: int
     not_run: int
     interrupted: int
+    pending: int
+    """Runs whose judges' votes wait for a provider's batch. They are no part of any rate."""
     missing: int
     pass_rate: float | None
     independent: int
@@ -195,6 +197,8 @@ class BatchSummary(BatchCounts):
     labels_required: bool
     not_made: list[Group]
     """Runs that were not started or were interrupted, by reason."""
+    batch_judges: bool
+    """Whether the judges are asked through a provider's batch API, at half the price."""
     code: CodeVersion
 
     @property
@@ -237,9 +241,9 @@ def summarise(
         BatchSummary,
         batch,
         verdict=(
-            _labelled_verdict(len(completed), undecided, labels)
+            _labelled_verdict(len(completed), undecided, labels, counts[Outcome.PENDING])
             if required_labels(batch) is not None
-            else _verdict(batch, Tally(passed, len(completed)), tally, undecided, evidence)
+            else _verdict(batch, Tally(passed, len(completed)), tally, undecided, evidence, counts[Outcome.PENDING])
         ),
         runs=runs,
         completed=len(completed),
@@ -248,6 +252,7 @@ def summarise(
         errors=counts[Outcome.ERROR],
         not_run=counts[Outcome.NOT_RUN],
         interrupted=counts[Outcome.INTERRUPTED],
+        pending=counts[Outcome.PENDING],
         missing=runs - len(stored) - len(without_entry),
         pass_rate=passed / len(completed) if completed else None,
         independent=tally.runs,
@@ -274,6 +279,7 @@ def summarise(
         labels_required=required_labels(batch) is not None,
         error_groups=_groups(_reason(entry) for entry in stored if entry.outcome is Outcome.ERROR),
         not_made=_groups(not_made),
+        batch_judges=batch.defers_judges,
     )
 
 
@@ -296,14 +302,14 @@ def _identical(completed: Sequence[IndexEntry]) -> int:
 
 
 def _verdict(
-    batch: Batch, observed: Tally, tally: Tally, undecided: int, evidence: GateEvidence | None
+    batch: Batch, observed: Tally, tally: Tally, undecided: int, evidence: GateEvidence | None, pending: int
 ) -> BatchVerdict:
     """Return the verdict over the completed runs; OPEN if it depends on whether the undecided runs pass or fail.
 
     A required confidence is about the independent runs, and otherwise all that was observed counts.
     """
     if not observed.runs:
-        return BatchVerdict.ERROR
+        return BatchVerdict.OPEN if pending else BatchVerdict.ERROR
     if evidence is not None and batch.max_runs is not None:
         # The bounds are valid whenever the runs stop, so missing runs matter only if nothing is settled.
         stopped = undecided > 0 or batch.runs < batch.max_runs
@@ -313,10 +319,10 @@ def _verdict(
     return worst if worst is best else BatchVerdict.OPEN
 
 
-def _labelled_verdict(completed: int, undecided: int, labels: LabelEvidence | None) -> BatchVerdict:
+def _labelled_verdict(completed: int, undecided: int, labels: LabelEvidence | None, pending: int) -> BatchVerdict:
     """Return the verdict by labels. Runs without a result have none, so they leave it open."""
     if not completed:
-        return BatchVerdict.ERROR
+        return BatchVerdict.OPEN if pending else BatchVerdict.ERROR
     if undecided:
         return BatchVerdict.OPEN
     return BatchVerdict.INCONCLUSIVE if labels is None else _GATED[labels.verdict]
@@ -340,7 +346,10 @@ def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
             # Assertions that look the same are distinguished by their order.
             occurrences[same] = occurrence = occurrences.get(same, -1) + 1
             key = (*same, occurrence)
-            tallies[key][judged.passed] += 1
+            tally = tallies[key]
+            if judged.passed is None and entry.outcome is Outcome.PENDING:
+                continue  # it is not known yet whether it can be judged
+            tally[judged.passed] += 1
             if judged.passed is False and entry.outcome is Outcome.PASSED:
                 tolerated[key] += 1
     return [

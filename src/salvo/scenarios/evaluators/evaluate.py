@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -32,14 +32,26 @@ must reach a half. Exact fractions would fix the first sum but not the second.""
 
 
 async def evaluate_all(
-    scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], RunServices]
+    scenario: Scenario,
+    result: AgentRunResult,
+    registry: Registry,
+    services_for: Callable[[int], RunServices],
+    known: Mapping[int, EvalResult] | None = None,
 ) -> list[EvalResult]:
     """Return the results in the order of the assertions, those inside turns of a conversation first.
 
-    `services_for` gets the position of an assertion among all of the scenario, also those inside others.
+    `services_for` gets the position of an assertion among all of the scenario, also those inside others. `known` are
+    results, by position, that are not evaluated again.
     """
     assertions = [assertion for _, assertion in scenario.scored_assertions()]
-    return await _Evaluation(scenario, result, registry, services_for).run(assertions, 0)
+    return await _Evaluation(scenario, result, registry, services_for, known or {}).run(assertions, 0)
+
+
+def scored_positions(scenario: Scenario) -> list[range]:
+    """Return the positions of each scored assertion and of those inside it, among all assertions."""
+    sizes = [sum(1 for _ in assertion.walk()) for _, assertion in scenario.scored_assertions()]
+    starts = accumulate(sizes[:-1], initial=0) if sizes else ()
+    return [range(start, start + size) for start, size in zip(starts, sizes, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,7 @@ class _Evaluation:
     result: AgentRunResult
     registry: Registry
     services_for: Callable[[int], RunServices]
+    known: Mapping[int, EvalResult]
     turn: int | None = None
     """The turn at which everything is judged; None where each assertion says it."""
 
@@ -65,6 +78,8 @@ class _Evaluation:
 
     def _start(self, assertion: Assertion, position: int) -> EvalResult | Coroutine[Any, Any, EvalResult]:
         """Return the result if the evaluator gives it at once, as most do; else what to wait for."""
+        if (earlier := self.known.get(position)) is not None:
+            return earlier
         if self.turn is None and assertion.at not in (None, END):
             return self._at_turns(assertion, position)
         timeout = asyncio.timeout(self.scenario.timeout)

@@ -79,6 +79,8 @@ def overall(summaries: Sequence[BatchSummary], verdict: SuiteVerdict, *, colour:
         reason = f", because {pluralize(errors, 'run')} could not be judged"
     elif verdict is SuiteVerdict.NOT_JUDGED and (missing := sum(summary.without_result for summary in summaries)):
         reason = f", because {pluralize(missing, 'run')} {'has' if missing == 1 else 'have'} no result"
+    elif verdict is SuiteVerdict.NOT_JUDGED and (pending := sum(summary.pending for summary in summaries)):
+        reason = f", because {pluralize(pending, 'run')} {'waits' if pending == 1 else 'wait'} for judges"
     mean = labels.suite_mean(summarise_suite(summaries))
     yield f"Overall: {VerdictPaint(colour).verdict(verdict)}{reason}." + (f" {mean}" if mean else "")
 
@@ -127,6 +129,7 @@ def totals(summaries: Sequence[BatchSummary]) -> str:
         (sum(summary.failed for summary in summaries), "failed"),
         (sum(summary.errors for summary in summaries), "could not be judged"),
         (sum(summary.without_result for summary in summaries), "without a result"),
+        (sum(summary.pending for summary in summaries), "waiting for judges"),
         (sum(summary.passed for summary in summaries), "passed"),
     ]
     runs = ", ".join(f"{number} {word}" for number, word in outcomes if number)
@@ -146,6 +149,7 @@ def _counts(summary: BatchSummary) -> str:
     others = [
         (summary.errors, pluralize(summary.errors, "error")),
         (summary.without_result, f"{summary.without_result} without a result"),
+        (summary.pending, f"{summary.pending} waiting for judges"),
     ]
     completed = [f"{summary.passed} of {pluralize(summary.completed, 'run')} passed"] if summary.completed else []
     return ", ".join([*completed, *(text for number, text in others if number)])
@@ -163,3 +167,5 @@ def _commands(summary: BatchSummary) -> Iterator[str]:
     yield from (f"salvo report {group.run_ids[0]}" for group in summary.error_groups)
     if summary.without_result:
         yield f"salvo run --resume {summary.batch_id}"
+    if summary.pending:
+        yield f"salvo collect {summary.batch_id}"

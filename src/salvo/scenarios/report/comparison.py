@@ -259,6 +259,8 @@ def _not_counted(comparison: Comparison) -> Iterator[str]:
                 counts.append(f"{pluralize(side.cached, 'run')} answered from a cache")
             if side.unmade:
                 counts.append(f"{pluralize(side.unmade, 'run')} without a result")
+            if side.pending:
+                counts.append(f"{pluralize(side.pending, 'run')} waiting for judges (salvo collect)")
             bounds = bounds_with(side.simulator_errors, side.passed, side.completed)
             more = "" if bounds is None else f" Bounds: {labels.user_bounds(side.simulator_errors, bounds)}."
             if counts:

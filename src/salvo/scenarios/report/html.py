@@ -40,6 +40,7 @@ SIGNS: Mapping[str, str] = {
     Outcome.PASSED: "✓",
     Outcome.FAILED: "✗",
     Outcome.ERROR: "!",
+    Outcome.PENDING: "…",
     BatchVerdict.OPEN: "…",
     BatchVerdict.INCONCLUSIVE: "?",
 }
@@ -191,6 +192,7 @@ def _batch_context(
         "failures": [failure for failure in summary.failures if failure.number in {run.number for run in in_full}],
         "runs": [run_view(run, batch.scenario, budget) for run in in_full],
         "skipped": labels.skipped(summary),
+        "pending": labels.pending(summary),
         "scenario_fields": [
             NamedValue(name, format_value(value)) for name, value in resolved.items() if _is_short(value)
         ],

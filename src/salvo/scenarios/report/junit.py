@@ -27,6 +27,9 @@ def as_xml(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult])
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True))
 
 
+_SKIPPED = (Outcome.NOT_RUN, Outcome.INTERRUPTED, Outcome.PENDING)
+
+
 def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentRunResult]) -> None:
     missing = summary.runs - len(results)
     outcomes = [result.outcome for result in results]
@@ -39,7 +42,7 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
         tests=str(len(results) + missing),
         failures=str(outcomes.count(Outcome.FAILED)),
         errors=str(outcomes.count(Outcome.ERROR)),
-        skipped=str(missing + outcomes.count(Outcome.NOT_RUN) + outcomes.count(Outcome.INTERRUPTED)),
+        skipped=str(missing + sum(outcome in _SKIPPED for outcome in outcomes)),
         time=f"{sum(result.metrics.latency for result in results):.3f}",
     )
     properties = ET.SubElement(suite, "properties")
@@ -76,6 +79,7 @@ def suite_properties(summary: BatchSummary) -> dict[str, str]:
         **gate,
         "model": full_model(summary.provider, summary.model),
         "completed": str(summary.completed),
+        **({"judge_pending": str(summary.pending)} if summary.pending else {}),
         "pass_rate": _number(summary.pass_rate),
         "pass_rate_95_low": _number(summary.interval.low),
         "pass_rate_95_high": _number(summary.interval.high),
@@ -131,6 +135,8 @@ def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, s
             _add_reason(case, "failure", result, [item for item in result.eval_results if item.passed is False])
         case Outcome.ERROR:
             _add_reason(case, "error", result, [item for item in result.eval_results if item.passed is None])
+        case Outcome.PENDING:
+            ET.SubElement(case, "skipped", message="pending: its judges' votes wait for the provider's batch")
         case Outcome.NOT_RUN | Outcome.INTERRUPTED:
             ET.SubElement(case, "skipped", message=visible(reasons.get(result.run_id, _UNKNOWN)))
 

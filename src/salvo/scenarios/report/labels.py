@@ -51,6 +51,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.MCP: "an MCP server failed",
     Cause.SIMULATOR: "the user failed",
     Cause.JUDGE: "the judge failed",
+    Cause.JUDGE_PENDING: "its judges were not answered yet",
     Cause.EVALUATOR: "an evaluator failed",
     Cause.PRICE_UNKNOWN: "the price is unknown",
     Cause.STORE: "the run could not be stored",
@@ -62,6 +63,7 @@ CAUSES: Mapping[Cause, str] = {
 _EXPLAINED = (Cause.EXIT, Cause.TIMEOUT)
 """The causes whose error says more than the cause."""
 _MOST_REASONS = 5
+_ONE_WAITS = "1 that waits for its judges"
 VERDICTS: Mapping[BatchVerdict, str] = {
     BatchVerdict.PASSED: "The observed pass rate reaches the required one.",
     BatchVerdict.FAILED: "The observed pass rate is below the required one.",
@@ -79,6 +81,8 @@ REPLAYS: Mapping[Replayable, str] = {
 
 def why(summary: BatchSummary) -> str:
     """Return the reason for the verdict, as the end of a sentence that begins with the verdict."""
+    if summary.pending and not summary.completed:
+        return f"no run has a verdict yet; {_waits(summary)}"
     if summary.verdict is BatchVerdict.ERROR:
         return "no run was completed, so nothing is known about the agent"
     passed = f"{summary.passed} of {summary.completed} completed runs passed"
@@ -89,7 +93,7 @@ def why(summary: BatchSummary) -> str:
         return f"{passed}; {_evidence(summary, summary.evidence)}; {target}"
     if summary.verdict is BatchVerdict.OPEN:
         return f"{passed}, and {_depends(summary)}; {target}"
-    missing = f", whatever the {summary.without_result} without a result would show" if summary.without_result else ""
+    missing = f", whatever the {_undecided(summary)} would show" if summary.without_result or summary.pending else ""
     return f"{passed} ({_shown(summary)}); {target}{missing}"
 
 
@@ -116,7 +120,26 @@ def _shown(summary: BatchSummary) -> str:
 
 
 def _depends(summary: BatchSummary) -> str:
-    return f"the verdict depends on the {summary.without_result} without a result"
+    return f"the verdict depends on the {_undecided(summary)}"
+
+
+def _undecided(summary: BatchSummary) -> str:
+    """Return how many runs may still decide the verdict, and why they have none."""
+    counts = [
+        (summary.without_result, f"{summary.without_result} without a result"),
+        (summary.pending, f"{summary.pending} that wait for their judges" if summary.pending > 1 else _ONE_WAITS),
+    ]
+    return " and the ".join(text for number, text in counts if number)
+
+
+def _waits(summary: BatchSummary) -> str:
+    wait = "waits for its judges" if summary.pending == 1 else "wait for their judges"
+    return f"{pluralize(summary.pending, 'run')} {wait}"
+
+
+def pending(summary: BatchSummary) -> str | None:
+    """Return how many runs wait for their judges, if any do."""
+    return f"{_waits(summary)}, which were asked through a provider's batch API." if summary.pending else None
 
 
 def _evidence(summary: BatchSummary, evidence: GateEvidence) -> str:
@@ -302,12 +325,19 @@ def _cost(summary: BatchSummary) -> str:
     if summary.completed and text != "unknown":
         text += f", {_average(summary.cost)} per run"
     if summary.judge_cost.unknown or summary.judge_cost.at_least:
-        text += f"; judge: {total(summary.judge_cost)}"
+        text += f"; judge: {_judge_cost(summary)}"
     if summary.user_cost.unknown or summary.user_cost.at_least:
         text += f"; user: {total(summary.user_cost)}"
     if summary.cost.unknown and text != "unknown":
         text += f" (unknown for {pluralize(summary.cost.unknown, 'run')})"
     return text
+
+
+def _judge_cost(summary: BatchSummary) -> str:
+    text = total(summary.judge_cost)
+    if summary.batch_judges:
+        text += " through the batch API, at half the price"
+    return "not known before the votes are collected" if summary.pending and not summary.completed else text
 
 
 def total(cost: Cost) -> str:
@@ -418,6 +448,8 @@ def turn(result: EvalResult) -> str:
 
 
 def outcome(result: EvalResult) -> Outcome:
+    if result.cause is Cause.JUDGE_PENDING:
+        return Outcome.PENDING
     return Outcome.ERROR if result.passed is None else Outcome.PASSED if result.passed else Outcome.FAILED
 
 
@@ -427,7 +459,10 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
     yield NamedValue("latency", seconds(metrics.latency))
     sources = ", ".join(_price_sources(result))
     by = f" (with prices of {sources})" if sources else ""
-    others = f"; judge: {or_unknown(result.judge_cost, money)}"
+    if result.outcome is Outcome.PENDING:
+        others = "; judge: pending, at half the price through the batch API"
+    else:
+        others = f"; judge: {or_unknown(result.judge_cost, money)}"
     others += f"; user: {or_unknown(result.user_cost, money)}" if result.user_cost != 0 else ""
     yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}{others}{by}")
     if metrics.tokens:

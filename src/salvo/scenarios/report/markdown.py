@@ -79,6 +79,8 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
             [_error(group) for group in summary.error_groups],
         )
     yield from (f"{row.name}: {inline(row.value)}." for row in labels.figures(summary) if row.name in _MORE_FIGURES)
+    if summary.pending:
+        yield f"{labels.pending(summary)} (`salvo collect {summary.batch_id}`)"
     if summary.without_result:
         yield _list(
             f"{pluralize(summary.without_result, 'run')} without a result (`salvo run --resume {summary.batch_id}`):",

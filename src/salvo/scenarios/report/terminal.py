@@ -30,6 +30,7 @@ _COLOURS = {
     "error": "yellow",
     "not_run": "yellow",
     "interrupted": "yellow",
+    "pending": "yellow",
     "open": "yellow",
     "inconclusive": "yellow",
     "not judged": "yellow",
@@ -62,6 +63,7 @@ def batch_table(
         [paint(header, bold=True), rule, *body, *(_scored_failures(summary) if scoring else _failures(summary))],
         list(_errors(summary, paint)),
         list(_skipped(summary, paint, f"salvo {'score' if scoring else 'run'} --resume {summary.batch_id}")),
+        list(_pending(summary, paint)),
         list(_numbers(summary, paint, pass_at_k)),
     ]
     return [line for section in sections if section for line in ("", *section)][1:]
@@ -142,6 +144,12 @@ def _skipped(summary: BatchSummary, paint: VerdictPaint, resume: str) -> Iterato
         yield f"  {resume}"
 
 
+def _pending(summary: BatchSummary, paint: VerdictPaint) -> Iterator[str]:
+    if text := labels.pending(summary):
+        yield paint(text, "yellow")
+        yield f"  salvo collect {summary.batch_id}"
+
+
 def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterator[str]:
     for group in groups[:_GROUPS]:
         yield f"  {group.count} × {printable(reason(group))}  ({group.run_ids[0]})"
@@ -197,6 +205,9 @@ def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) ->
     lines = _coloured_table(_FAILURE_COLUMNS, rows, paint) if rows else ["No failures."]
     if errors := sum(summary.errors for summary in summaries):
         lines += ["", paint(f"{pluralize(errors, 'run')} could not be judged (errors, not listed here).", "yellow")]
+    if pending := sum(summary.pending for summary in summaries):
+        wait = "waits for its judges" if pending == 1 else "wait for their judges"
+        lines += ["", paint(f"{pluralize(pending, 'run')} {wait} (salvo collect).", "yellow")]
     return lines
 
 

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import math
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
@@ -37,6 +37,7 @@ from salvo.scenarios.result import (
     AdapterResponse,
     AgentRunResult,
     Cause,
+    EvalResult,
     Outcome,
     RunMetrics,
     ToolCall,
@@ -76,6 +77,8 @@ class FinishedRun(NamedTuple):
     """What providers did wrong, if every further run would meet it."""
     is_stored: bool = False
     """Whether the run is in the store already: its worker was lost after it had stored it."""
+    questions: bytes | None = None
+    """The questions to its judges, if they wait for a batch: a tape as JSON."""
 
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
@@ -84,7 +87,13 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     environment, result = await _run_live(prepared, number, session, redactor)
     if prepared.batch.provider == CUSTOM and not environment.journal.model_calls:
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
-    await judge(result, environment, session.registry)
+    questions = None
+    if prepared.batch.defers_judges:
+        from salvo.scenarios.run.deferred_judging import defer_judges  # most runs are judged at once
+
+        questions = await defer_judges(result, environment, session.registry, redactor)
+    else:
+        await judge(result, environment, session.registry)
     redact_verdicts(result, redactor)
     faults = permanent_faults(prepared, environment.faults)
     if environment.cache is not None:
@@ -92,11 +101,11 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         environment.cache.keep(partial(_is_good_lane, result))
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
-        return FinishedRun(result, None, faults)
+        return FinishedRun(result, None, faults, questions=questions)
     from salvo.scenarios.run.recorded_run import recording_files  # most runs are not recorded
 
     files = recording_files(result, environment, environment.recorder, session.recording, redactor)
-    return FinishedRun(result, files, faults)
+    return FinishedRun(result, files, faults, questions=questions)
 
 
 def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
@@ -165,13 +174,21 @@ async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRun
         return redacted(build_result(attempted, environment), redactor)
 
 
-async def judge(result: AgentRunResult, environment: RunEnvironment, registry: Registry) -> None:
-    """Evaluate and score the result. A run that did not finish has failed, or is an error, without evaluation."""
+async def judge(
+    result: AgentRunResult,
+    environment: RunEnvironment,
+    registry: Registry,
+    known: Mapping[int, EvalResult] | None = None,
+) -> None:
+    """Evaluate and score the result. A run that did not finish has failed, or is an error, without evaluation.
+
+    `known` are results of assertions, by position, that are not evaluated again.
+    """
     if result.cause in UNFINISHED:
         result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
         return
     scenario = environment.prepared.assertions_scenario()
-    result.eval_results = await evaluate_all(scenario, result, registry, environment.services)
+    result.eval_results = await evaluate_all(scenario, result, registry, environment.services, known)
     verdict = score(result.eval_results, scenario.threshold)
     result.outcome, result.passed, result.weighted_score = verdict.outcome, verdict.passed, verdict.weighted_score
     # A refusal or a truncated answer explains a failure better than the assertion that noticed it.

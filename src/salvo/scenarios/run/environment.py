@@ -123,6 +123,8 @@ class RunEnvironment:
     recorder: RecordingWire | None = None
     agent_wire: Wire | None = None
     """The wire of the agent, if it is another one than that of the judges."""
+    judge_wire: Wire | None = None
+    """The wire of the judges, if their questions wait for a batch."""
     faults: list[tuple[ProviderError, CallTarget | None]] = field(default_factory=list)
     """What providers did wrong, each with the judge that was called, or None for the agent's model."""
     cache: CachingWire | None = None
@@ -153,7 +155,7 @@ class RunEnvironment:
         """Return what an assertion may use, by its position among all assertions, also those inside others."""
         prepared = self.prepared
         return JudgingServices(
-            self.wire,
+            self.judge_wire or self.wire,
             self.judging,
             prepared.load,
             prepared.assertions_scenario(),
@@ -183,7 +185,7 @@ class JudgingServices:
 
         endpoint = self._endpoint(model, server)
         chat = WiredModel(model, self.wire, endpoint=endpoint)
-        lane = self.lane_prefix + _judging_lane(self.scenario, self.index)
+        lane = self.lane_prefix + judging_lane(self.scenario, self.index)
         if question.part:
             lane += f"/{question.part}"
         try:
@@ -209,7 +211,7 @@ class JudgingServices:
         return self.endpoints[provider.name, server]
 
 
-def _judging_lane(scenario: Scenario, index: int) -> str:
+def judging_lane(scenario: Scenario, index: int) -> str:
     """Return the lane by what is asked, not by its position, so that a re-evaluation finds votes after other assertions
     were added or removed."""
     keys = [_question_key(assertion) for _, assertion in scenario.all_assertions()[: index + 1]]

@@ -78,7 +78,8 @@ class Journal:
         name = f"{provider}/{reply.model}"
         self.models[name] = _join_fingerprints(self.models.get(name), reply.system_fingerprint)
         models = (requested or reply.model, reply.model)
-        cost = usage_cost(reply.usage, self.prices.get(self._priced_name(provider, *models)))
+        prices = self.prices.get(self._priced_name(provider, *models))
+        cost = usage_cost(reply.usage, prices, batched=reply.batched)
         self._costs.append(cost)
         # At once, because a run may have calls without a price, or never end. A reply from the cache was paid before.
         if self._spend is not None and not reply.from_cache:

@@ -26,7 +26,7 @@ from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
 from salvo.scenarios.analysis.confidence_gate import is_unsettled
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
-from salvo.scenarios.run.attempt import abandoned_run
+from salvo.scenarios.run.attempt import FinishedRun, abandoned_run
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import PreparedScenario, Session
 from salvo.scenarios.run.executors.base import Driver, Executor, Lease, OnListed, OpenWorkers
@@ -291,7 +291,7 @@ class Runner:
                 is_missing = environment.prepared is prepared and environment.number not in numbers
                 if stopwatch is blocker and is_missing:
                     result = abandoned_run(environment, session.redactor_for(prepared))
-                    runs.finished.append(self._save(result, None))
+                    runs.finished.append(self._save(FinishedRun(result, None, [])))
                     self.listener.finished(prepared, result)
                     numbers.add(environment.number)
             for number in set(range(1, runs.batch.runs + 1)) - numbers - runs.skipped.keys():
@@ -427,7 +427,7 @@ class Runner:
                 entry = index_entry(finished.result)
             else:
                 in_thread = self.store.is_shared  # it takes a while, in which other runs go on
-                entry = await call_blocking(self._save, finished.result, finished.recording, in_thread=in_thread)
+                entry = await call_blocking(self._save, finished, in_thread=in_thread)
             self._faults.record(finished.faults)
             return finished.result, entry
 
@@ -447,7 +447,7 @@ class Runner:
         result, entry = made
         runs.finished.append(entry)
         self.listener.finished(prepared, result)
-        if self.limits.stop_at_first_failure and result.outcome is not Outcome.PASSED:
+        if self.limits.stop_at_first_failure and result.outcome not in (Outcome.PASSED, Outcome.PENDING):
             self._pool.stop(_FIRST_FAILED if result.outcome is Outcome.FAILED else _FIRST_ERROR)
 
     async def _settle_budget(self) -> None:
@@ -475,9 +475,12 @@ class Runner:
         finally:
             task.cancel()
 
-    def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> IndexEntry:
+    def _save(self, finished: FinishedRun) -> IndexEntry:
         """Save the recording first, so that a run that says it is recorded is. Return the entry of the index."""
+        result, recording = finished.result, finished.recording
         try:
+            if finished.questions is not None:
+                return self.store.save_pending(result, finished.questions, recording)
             if recording is not None:
                 self.store.save_recording(result.run_id, recording)
             return self.store.save_run(result)

@@ -150,7 +150,7 @@ class BatchCatalog:
 
     def _version(self, batch_id: str, row: BatchRow) -> Hashable:
         """Return what changes when the batch does; for a batch with missing runs, whenever any run is stored."""
-        version = self.store.index.batch_version(batch_id, complete=not row.missing and not row.skipped)
+        version = self.store.index.batch_version(batch_id, complete=not (row.missing or row.pending or row.skipped))
         return (version, LabelStore(self.store).version()) if batch_id in self._labelled else version
 
     def _read(self, batch_id: str) -> CachedBatch:

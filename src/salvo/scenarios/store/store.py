@@ -9,6 +9,8 @@
     rates/                         how fast shards send calls (run/shared_rates.py)
     budgets/, spending/            what shards may spend together (budget_ledger.py)
     labels/*                       what people say of judged runs (labels/label_store.py)
+    pending/{run_id}.json          a run whose judges wait for a provider's batch (pending_store.py)
+    question-batches/*             the questions to these judges, as they are sent (pending_store.py)
 
 A folder also has what belongs to one machine: `batches/.lock`, the locks of the batches whose runs are being made;
 `history.jsonl`, an index with one line per run; and `cache/`, which is derived from it, and has replies
@@ -46,6 +48,7 @@ from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.indexing.base import Rebuilt, RunIndex
 from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.large_answers import has_large_answer, with_answer, without_answer, without_repeated_answer
+from salvo.scenarios.store.pending_store import PendingRuns
 from salvo.scenarios.store.recording_files import HASHES_ONLY, check_file_names
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
@@ -64,6 +67,7 @@ class RunStore:
         self.folder = folder
         self.storage = storage or FolderStorage(folder)
         self.index = self._make_index()
+        self.pending = PendingRuns(self.storage)
 
     def _make_index(self) -> RunIndex:
         if not self.storage.is_shared:
@@ -183,6 +187,14 @@ class RunStore:
             raise _already_stored(f"The run {result.run_id}")
         return entry
 
+    def save_pending(
+        self, result: AgentRunResult, questions: bytes, recording: Mapping[str, bytes] | None
+    ) -> IndexEntry:
+        """Store a run whose judges wait for a batch, and return its entry. It becomes a run when it is collected."""
+        if not self.pending.save(result, questions, recording):
+            raise _already_stored(f"The run {result.run_id}")
+        return index_entry(result)
+
     def _as_stored(self, result: AgentRunResult) -> AgentRunResult:
         """Return what the file of a run holds. A large answer is stored once, in the recording if there is one."""
         is_recorded = result.recorded and result.replay_note != HASHES_ONLY
@@ -209,6 +221,8 @@ class RunStore:
         except FileNotFoundError:
             if self.has_recording(run_id):
                 return self._recorded(run_id).result
+            if self.pending.has(run_id):
+                return self.pending.load(run_id).run
             return load_stored(self.storage, key, AgentRunResult)
         result = parse_stored(content, AgentRunResult, self.storage.describe(key))
         if make_run_id(result.batch_id, result.number) != run_id:
@@ -242,8 +256,9 @@ class RunStore:
         return self.storage.exists(_run_key(run_id))
 
     def stored_numbers(self, batch_id: str) -> set[int]:
-        """Return the numbers of a batch's runs, by file names alone. A run may exist as a recording only."""
-        run_ids = {*self._run_ids(f"{batch_id}-"), *self._recorded_ids(f"{batch_id}-")}
+        """Return the numbers of a batch's runs, by file names alone. A run may exist as a recording only, or wait."""
+        prefix = f"{batch_id}-"
+        run_ids = set(self._all_ids(prefix))
         return {number for batch, number in map(split_run_id, run_ids) if batch == batch_id}
 
     def batch_run_ids(self, batch_id: str) -> list[str]:
@@ -263,7 +278,20 @@ class RunStore:
 
     def existing_run_ids(self, batch: Batch) -> Iterator[str]:
         """Yield the runs of a batch that are stored."""
-        return self.index.existing_run_ids(batch)
+        yield from self.index.existing_run_ids(batch)
+        if batch.defers_judges:
+            yield from self.waiting_runs(batch)
+
+    def waiting_runs(self, batch: Batch) -> list[str]:
+        """Return the runs of a batch whose judges wait for a provider's batch, ordered by number."""
+        if not batch.defers_judges:
+            return []
+        run_ids = (run_id for run_id in self.pending.run_ids(f"{batch.batch_id}-") if not self._is_made(run_id))
+        return sorted((run_id for run_id in run_ids if split_run_id(run_id)[0] == batch.batch_id), key=split_run_id)
+
+    def _is_made(self, run_id: str) -> bool:
+        """Return whether a run has its verdict: a process may have been killed before it removed the pending one."""
+        return self.has_run(run_id) or self.has_recording(run_id)
 
     def find_run(self, text: str) -> str:
         """Return the run whose id begins with the text; for `latest` the newest one, for `latest~1` the one before."""
@@ -332,7 +360,13 @@ class RunStore:
 
     def batch_entries(self, batch: Batch) -> Entries:
         """Return the runs of a batch from the index. A run that the index lacks is read from its own file."""
-        return self.index.entries(batch)
+        entries = self.index.entries(batch)
+        if not (waiting := self.waiting_runs(batch)):
+            return entries
+        pending = self._load_entries(waiting)
+        all_entries = Entries(sorted([*entries, *pending], key=lambda entry: entry.number))
+        all_entries.skipped = entries.skipped + pending.skipped
+        return all_entries
 
     def rebuild_index(self) -> Rebuilt:
         """Build the index again from the run files, and count those that cannot be read."""
@@ -372,12 +406,17 @@ class RunStore:
     def _ids_like(self, text: str) -> set[str]:
         """Return the runs among which one is looked for by the beginning of its id."""
         if not self.is_shared:
-            return {*self._run_ids(), *self._recorded_ids()}
+            return set(self._all_ids())
         # An object store lists the runs of a batch quickly, but not all runs.
         batch_id = text.rpartition("-")[0]
         batch_ids = [item for item in self._batch_ids() if item == batch_id or (text and item.startswith(text))]
         prefixes = [f"{item}-" for item in batch_ids] if batch_ids else [""]
-        return {run_id for prefix in prefixes for run_id in (*self._run_ids(prefix), *self._recorded_ids(prefix))}
+        return {run_id for prefix in prefixes for run_id in self._all_ids(prefix)}
+
+    def _all_ids(self, prefix: str = "") -> Iterator[str]:
+        yield from self._run_ids(prefix)
+        yield from self._recorded_ids(prefix)
+        yield from self.pending.run_ids(prefix)
 
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
         listed = self.storage.names("runs", prefix)

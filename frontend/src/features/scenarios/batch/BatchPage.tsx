@@ -22,7 +22,7 @@ import { completionCounts } from "../labels";
 import { PassRate } from "../PassRate";
 import { useAnnouncement, useLiveBatches } from "../useLiveBatches";
 import { AssertionTable } from "./AssertionTable";
-import { Errors, Failures, SkippedRuns } from "./Reasons";
+import { Errors, Failures, PendingRuns, SkippedRuns } from "./Reasons";
 import { RunTable } from "./RunTable";
 import { Scores } from "./Scores";
 import { ToolChoices } from "./ToolChoices";
@@ -71,6 +71,11 @@ function BatchView({ detail }: { detail: BatchDetail }) {
             These runs could not be judged. They are not included in any rate and do not count against the agent.
           </p>
           <Errors detail={detail} />
+        </Section>
+      ) : null}
+      {summary.pending ? (
+        <Section title="Waiting for judges" aside={<Count count={summary.pending} label="run" />}>
+          <PendingRuns detail={detail} />
         </Section>
       ) : null}
       {skipped ? (

@@ -28,6 +28,17 @@ export function Errors({ detail: { summary, cause_labels: causes } }: { detail: 
   );
 }
 
+export function PendingRuns({ detail: { summary } }: { detail: BatchDetail }) {
+  const collect = `salvo collect ${summary.batch_id}`;
+  return (
+    <p className="max-w-prose">
+      The judges of these runs were asked through a provider’s batch API, which answers within a day. Until then the
+      runs have neither passed nor failed. Fetch the votes with <code>{collect}</code>{" "}
+      <CopyButton text={collect} label="the command" />
+    </p>
+  );
+}
+
 export function SkippedRuns({ detail: { summary, running, cause_labels: causes } }: { detail: BatchDetail }) {
   const skippedCounts = [
     summary.not_run ? `${formatCount(summary.not_run)} not run` : "",

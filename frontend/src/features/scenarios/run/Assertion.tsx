@@ -14,14 +14,17 @@ export function Assertion({ result, children }: { result: EvalResult; children?:
     result.required ? "required" : "",
     `weight ${result.weight}`,
   ];
-  const tone = outcomeTone(result.passed === null ? "error" : result.passed ? "passed" : "failed");
+  const pending = result.cause === "judge_pending";
+  const tone = outcomeTone(
+    pending ? "pending" : result.passed === null ? "error" : result.passed ? "passed" : "failed",
+  );
   return (
     <div
       data-tone={tone}
       className="min-w-0 rounded border border-rule border-l-(--tone) border-l-[0.4rem] bg-card px-3 py-2"
     >
       <p className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
-        <AssertionBadge passed={result.passed} />
+        <AssertionBadge passed={result.passed} pending={pending} />
         <span className="min-w-0 font-semibold [overflow-wrap:anywhere]">
           <VisibleText>{label}</VisibleText>
         </span>

@@ -21,6 +21,8 @@ from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.permanent_faults import PermanentFault
 
 T = TypeVar("T")
+_QUESTIONS = "?"
+"""The name of the questions among the parts of a run; no file of a recording has such a name."""
 
 
 class Message(NamedTuple):
@@ -80,6 +82,8 @@ def typed(kind: type[T], value: Any) -> T:
 def run_message(batch_id: str, number: int, finished: FinishedRun) -> Message:
     """Return a finished run as a message. The result is JSON, as in its file; the recording is bytes already."""
     parts: dict[str, bytes] = {"": json_codec.dumps(finished.result), **(finished.recording or {})}
+    if finished.questions is not None:
+        parts[_QUESTIONS] = finished.questions
     fields = {
         "batch_id": batch_id,
         "number": number,
@@ -99,4 +103,5 @@ def finished_run(message: Message) -> FinishedRun:
         start += size
     result = typed(AgentRunResult, json_codec.loads(parts.pop(""), max_depth=json_codec.MAX_DEPTH_STORED))
     faults = [PermanentFault(*fault) for fault in message.fields["faults"]]
-    return FinishedRun(result, parts if message.fields["recorded"] else None, faults)
+    questions = parts.pop(_QUESTIONS, None)
+    return FinishedRun(result, parts if message.fields["recorded"] else None, faults, questions=questions)

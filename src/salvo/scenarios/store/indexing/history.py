@@ -38,6 +38,7 @@ class HistoryIndex:
         self._folder = folder
         self._runs = folder / "runs"
         self._recordings = folder / "recordings"
+        self._pending = folder / "pending"
         self._batches = folder / "batches"
         self._load = load
 
@@ -106,7 +107,7 @@ class HistoryIndex:
         return list(newest)
 
     def batch_version(self, batch_id: str, *, complete: bool) -> Hashable:
-        folders = () if complete else (_modified(self._runs), _modified(self._recordings))
+        folders = () if complete else tuple(map(_modified, (self._runs, self._recordings, self._pending)))
         span = self.cache.span(batch_id)
         return self.cache.generation, span, _modified(self._batches / f"{batch_id}.json"), *folders
 

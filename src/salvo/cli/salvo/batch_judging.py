@@ -1,0 +1,82 @@
+"""What `salvo run --judges batch` and `salvo collect` share: the calls to batch APIs, and what is printed of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from salvo.cli.console import ProgressLine
+from salvo.engine.batches.base import BatchProgress
+from salvo.engine.batches.client import QuestionBatch
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
+from salvo.engine.wire.base import Wire
+from salvo.errors import ProviderError
+from salvo.scenarios.collect import CollectListener, Collector
+from salvo.scenarios.result import Batch
+from salvo.scenarios.run.call_limits import CallLimits
+from salvo.scenarios.workspace import Workspace
+
+T = TypeVar("T")
+
+
+class CollectOutput(CollectListener):
+    """Prints what happens to the batches of questions, on stderr."""
+
+    def __init__(self) -> None:
+        self._line = ProgressLine()
+        self._last: dict[str, str] = {}
+
+    def submitted(self, batch: QuestionBatch) -> None:
+        self._line.print(f"{_votes(batch)} sent to the batch API as {printable(batch.batch_id)}.")
+
+    def waiting(self, batch: QuestionBatch, progress: BatchProgress) -> None:
+        done = "" if progress.done is None else f", {progress.done} done"
+        text = f"{printable(batch.batch_id)}: {printable(progress.status)}{done} ({_votes(batch)})."
+        if self._last.get(batch.tag) != text:
+            self._last[batch.tag] = text
+            self._line.print(text)
+
+    def ended(self, batch: QuestionBatch, progress: BatchProgress) -> None:
+        self._line.print(f"{printable(batch.batch_id)}: {printable(progress.status)} ({_votes(batch)}).")
+
+    def failed(self, batch: QuestionBatch, error: ProviderError) -> None:
+        self._line.print(f"{printable(batch.batch_id) or _votes(batch)}: {printable(str(error))}")
+
+
+def _votes(batch: QuestionBatch) -> str:
+    return f"{pluralize(len(batch.questions), 'vote')} of {printable(batch.model)}"
+
+
+def submit_questions(workspace: Workspace, batches: Sequence[Batch]) -> None:
+    """Submit the questions of the runs that were just made."""
+    collector = Collector(workspace, batches, CollectOutput())
+    if collector.waiting():
+        with workspace.store().hold(batches, workspace.clock.now().isoformat()):
+            call_provider(workspace, collector.submit)
+
+
+def call_provider(workspace: Workspace, calls: Callable[[Wire], Awaitable[T]]) -> T:
+    """Open connections, and make calls with them."""
+
+    async def make_calls() -> T:
+        from salvo.engine.wire.http import HttpWire  # heavy (aiohttp); answers that are stored need none
+
+        limits = workspace.call_limits.over(CallLimits.from_environ(workspace.environ))
+        timeouts = limits.timeouts()
+        http = HttpWire(
+            workspace.all_endpoints(),
+            workspace.redactor(),
+            clock=workspace.clock,
+            timeouts=timeouts,
+            max_reply_bytes=_LARGEST_ANSWERS,
+        )
+        async with http as wire:
+            return await calls(wire)
+
+    return asyncio.run(make_calls())
+
+
+_LARGEST_ANSWERS = 512 * 1024 * 1024
+"""All answers of a batch come in one reply."""

@@ -1,0 +1,51 @@
+"""`salvo collect`: fetch the votes of judges that were asked through a provider's batch API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salvo.cli.param_types import SECONDS
+from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.baseline_options import baseline_options
+from salvo.cli.salvo.prices_option import prices_option
+from salvo.cli.salvo.store_option import store_option
+
+
+@click.command
+@click.argument("batch_id", metavar="[BATCH]", required=False)
+@click.option("--wait", is_flag=True, help="Ask again until the provider has answered everything.")
+@click.option(
+    "--every", "interval", type=SECONDS, default=60, show_default=True, help="With --wait: seconds between two looks."
+)
+@baseline_options
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also write a file: .json, .jsonl, .xml (JUnit), .md or .html.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
+@prices_option
+@allow_env_option
+@store_option
+def collect(**options: Any) -> None:
+    """Fetch the votes that `salvo run --judges batch` asked for, and give the verdict.
+
+    BATCH is any unique prefix of a batch's id, or latest; all batches of its command are collected. Without it, every
+    run whose judges are pending is collected. Votes are asked for once: an answer that failed, expired, was cancelled
+    or cannot be read is no vote. Calling it again is free, and continues after a crash.
+
+    Exits as `salvo run` does: 0 when every scenario passes, 1 when one fails or is significantly worse than its
+    baseline, 2 on bad usage, 3 when something could not be judged or is still pending, 4 when the runs cannot show it
+    with the required confidence.
+    """
+    from salvo.cli.salvo import collect_command  # takes several times as long as everything that --help needs
+
+    collect_command.collect(**options)

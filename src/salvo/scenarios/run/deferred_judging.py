@@ -1,0 +1,119 @@
+"""Judge a run in two steps: take the questions to its judges, and give the verdict when their answers have come.
+
+Only assertions with such questions are evaluated again in the second step. What the others found when the agent had
+just run is kept: a function that looks at a database would find something else a day later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from salvo.engine.batches.deferral import AnswerWire, DeferringWire
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.pricing import PriceBook
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.base import RecordingOptions
+from salvo.engine.wire.record import RecordingWire
+from salvo.engine.wire.tape import Tape
+from salvo.scenarios.evaluators.evaluate import scored_positions
+from salvo.scenarios.evaluators.registry import Registry
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
+from salvo.scenarios.run.attempt import judge, without_verdict
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, judging_lane
+from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.redaction import redact_verdicts
+from salvo.scenarios.run.stopwatch import Stopwatch
+from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.recording import Recording
+
+PENDING = "The votes of its judge wait for the provider's batch: salvo collect"
+
+
+async def defer_judges(
+    result: AgentRunResult, environment: RunEnvironment, registry: Registry, redactor: Redactor
+) -> bytes | None:
+    """Evaluate a run without its judges. Return the questions to them as JSON; None if it has its verdict already."""
+    wire = DeferringWire(redactor)
+    environment.judge_wire = wire
+    cause = result.cause
+    await judge(result, environment, registry)
+    if not wire.questions.exchanges:
+        return None
+    scenario = environment.prepared.assertions_scenario()
+    waiting = _waiting(scenario, wire.questions)
+    result.eval_results = [
+        _pending(item) if is_waiting else item for item, is_waiting in zip(result.eval_results, waiting, strict=True)
+    ]
+    result.outcome, result.passed, result.weighted_score = Outcome.PENDING, False, None
+    result.cause, result.error = cause or Cause.JUDGE_PENDING, None
+    result.judge_cost = None
+    return json_codec.dumps(wire.questions)
+
+
+def _waiting(scenario: Scenario, questions: Tape) -> list[bool]:
+    """Return for each scored assertion whether it, or one inside it, has asked a judge."""
+    lanes = {exchange.lane for exchange in questions.exchanges}
+
+    def has_asked(position: int) -> bool:
+        prefix = f"{judging_lane(scenario, position)}/"
+        return any(lane.startswith(prefix) for lane in lanes)
+
+    return [any(map(has_asked, positions)) for positions in scored_positions(scenario)]
+
+
+def _pending(item: EvalResult) -> EvalResult:
+    pending = EvalResult.unjudged(PENDING, Cause.JUDGE_PENDING)
+    kept = {name: getattr(item, name) for name in ("name", "type", "required", "weight", "turn")}
+    return pending.model_copy(update=kept)
+
+
+async def judge_pending(
+    pending: AgentRunResult,
+    answered: Tape,
+    prepared: PreparedScenario,
+    registry: Registry,
+    redactor: Redactor,
+    clock: Clock,
+    price_book: PriceBook,
+    recording: Recording | None = None,
+    options: RecordingOptions | None = None,
+) -> tuple[AgentRunResult, dict[str, bytes] | None]:
+    """Return a pending run with its verdict, and the files of its recording, if there is one."""
+    answers = AnswerWire(answered, redactor)
+    ignored = recording.tape.ignored if recording is not None and recording.tape.matching else None
+    recorder = RecordingWire(answers, redactor, options, ignored=ignored) if recording is not None else None
+    environment = RunEnvironment(
+        prepared=prepared,
+        wire=recorder or answers,
+        toolbox=ReplayedToolBox([], [], clock, redactor),
+        journal=Journal(clock, price_book=price_book),
+        judging=Journal(clock, price_book=price_book),
+        stopwatch=Stopwatch(clock),
+        clock=clock,
+        number=pending.number,
+        timestamp=pending.timestamp,
+        latency=pending.metrics.latency,
+    )
+    positions = [positions.start for positions in scored_positions(prepared.assertions_scenario())]
+    known = {
+        position: item
+        for position, item in zip(positions, pending.eval_results, strict=True)
+        if item.cause is not Cause.JUDGE_PENDING
+    }
+    result = without_verdict(pending)
+    result.error = None
+    await judge(result, environment, registry, known)
+    redact_verdicts(result, redactor)
+    if recording is None or recorder is None:
+        return result, None
+    tape = recording.tape
+    tape.ambiguous += recorder.tape.ambiguous
+    tape.exchanges += recorder.tape.exchanges
+    for exchange in recorder.tape.exchanges:
+        exchange.span = None  # its calls come after all of the agent's, a day later
+    complete = replace(recording, result=result, prices={**recording.prices, **environment.judging.prices})
+    if options is not None and options.hashes_only:
+        complete = complete.without_content()
+    return result, complete.to_files(redactor)

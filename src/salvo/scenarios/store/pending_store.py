@@ -1,0 +1,101 @@
+"""Runs whose judges wait for a provider's batch (`salvo run --judges batch`), and the batches of their questions.
+
+    pending/{run_id}.json                     the run before its verdict, the questions to its judges, its recording
+    question-batches/{tag}/batch.json         which questions a batch has, and how far it is
+    question-batches/{tag}/answers.json       what came back
+
+A pending run becomes a run in `runs/` when its answers have come, and its file here is removed. If both are there, a
+process was killed in between, and the run counts. The question batches are kept: they say what was paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from salvo.engine.jsonio import json_codec
+from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.store.backends.base import Storage
+from salvo.scenarios.store.ids import checked_id, is_id, is_run_id
+from salvo.scenarios.store.stored_file import damaged, load_stored
+
+if TYPE_CHECKING:
+    from salvo.engine.batches.base import ItemAnswer
+    from salvo.engine.batches.client import QuestionBatch
+
+_BATCHES = "question-batches"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRun:
+    run: AgentRunResult
+    questions: dict[str, Any]
+    """A tape, whose exchanges have no replies yet."""
+    recording: dict[str, str] | None
+    """The files of the recording without its judges, if the run is recorded."""
+
+
+class PendingRuns:
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def save(self, run: AgentRunResult, questions: bytes, recording: Mapping[str, bytes] | None) -> bool:
+        """Store a run. Return False, and change nothing, if it is there already."""
+        files = None if recording is None else {name: content.decode() for name, content in recording.items()}
+        document = {"run": run, "questions": json_codec.loads(questions), "recording": files}
+        return self._storage.create(_key(run.run_id), json_codec.dumps(document, indent=1))
+
+    def load(self, run_id: str) -> PendingRun:
+        key = _key(run_id)
+        pending = load_stored(self._storage, key, PendingRun)
+        if pending.run.run_id != run_id:
+            raise damaged(self._storage.describe(key), f": it holds the run {pending.run.run_id}")
+        return pending
+
+    def has(self, run_id: str) -> bool:
+        return self._storage.exists(_key(run_id))
+
+    def run_ids(self, prefix: str = "") -> Iterator[str]:
+        listed = (name.removesuffix(".json") for name in self._storage.names("pending", prefix))
+        return filter(is_run_id, listed)
+
+    def remove(self, run_id: str) -> None:
+        self._storage.delete(_key(run_id))
+
+
+class QuestionBatchStore:
+    """A `BatchStore` in the store of the runs."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def save(self, batch: QuestionBatch) -> None:
+        self._storage.put(_batch_key(batch.tag, "batch.json"), json_codec.dumps(batch, indent=1))
+
+    def save_answers(self, batch: QuestionBatch, answers: Mapping[str, ItemAnswer]) -> None:
+        self._storage.put(_batch_key(batch.tag, "answers.json"), json_codec.dumps(answers, indent=1))
+
+    def load_all(self) -> list[QuestionBatch]:
+        """Return every batch of questions, oldest first."""
+        from salvo.engine.batches.client import QuestionBatch  # most stores have none
+
+        tags = sorted(filter(is_id, self._storage.folders(_BATCHES)))
+        batches = [load_stored(self._storage, _batch_key(tag, "batch.json"), QuestionBatch) for tag in tags]
+        for tag, batch in zip(tags, batches, strict=True):
+            if batch.tag != tag:
+                raise damaged(self._storage.describe(_batch_key(tag, "batch.json")), f": it holds {batch.tag}")
+        return batches
+
+    def load_answers(self, tag: str) -> dict[str, ItemAnswer]:
+        from salvo.engine.batches.base import ItemAnswer  # as above
+
+        return load_stored(self._storage, _batch_key(tag, "answers.json"), dict[str, ItemAnswer])
+
+
+def _key(run_id: str) -> str:
+    return f"pending/{checked_id(run_id, 'run')}.json"
+
+
+def _batch_key(tag: str, name: str) -> str:
+    return f"{_BATCHES}/{checked_id(tag, 'batch of questions')}/{name}"
