@@ -38,6 +38,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
             "errors": 1,
             "not_run": 1,
             "interrupted": 1,
+            "pending": 0,
             "missing": 1,
             "pass_rate": 0.5,
             "independent": 2,
@@ -126,6 +127,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "run_ids": ["01k9batch-0005"],
                 },
             ],
+            "batch_judges": False,
             "code": {"commit": None, "dirty": None, "agent": None},
         }
     )
