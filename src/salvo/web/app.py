@@ -47,6 +47,7 @@ from salvo.web.routes import (
     operations,
     playbooks,
     reports,
+    reviews,
     runs,
     session,
 )
@@ -141,6 +142,7 @@ def create_app(
         batches,
         runs,
         session,
+        reviews,
         about,
         operations,
     ):

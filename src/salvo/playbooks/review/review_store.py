@@ -28,7 +28,7 @@ from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.queueing import notifications
 from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.records import State
-from salvo.playbooks.store.tables import evaluations, playbooks, review_texts, reviews, votes
+from salvo.playbooks.store.tables import documents, evaluations, playbooks, review_texts, reviews, votes
 
 _EVENTS = (
     select(reviews, review_texts.c.reason)
@@ -130,7 +130,9 @@ class ReviewStore:
                 columns.playbook_hash,
                 columns.inputs_fingerprint,
                 columns.outcomes,
+                func.coalesce(documents.c.title, "").label("document"),
             )
+            .outerjoin(documents, documents.c.evaluation_id == columns.id)
             .where(columns.state == State.DONE)
             .order_by(columns.id.desc())
             .limit(QUEUED_REPORTS + 1)
@@ -141,8 +143,8 @@ class ReviewStore:
             oldest = min((row["id"] for row in listed), default="")
             events = _by_report(connection, _EVENTS.where(reviews.c.evaluation_id >= oldest))
             split = _split_checks(connection, oldest)
-            documents = connection.execute(select(playbooks.c.logic_hash, playbooks.c.document)).all()
-        questions = {logic_hash: _questions(document) for logic_hash, document in documents}
+            used = connection.execute(select(playbooks.c.logic_hash, playbooks.c.document)).all()
+        questions = {logic_hash: _questions(document) for logic_hash, document in used}
         items = queue_items([_queued(row, events, split, questions) for row in listed], wanted)
         waiting = sum(item.waits for item in items)
         return ReviewQueue(items[offset : offset + limit], len(items), waiting, len(rows) > len(listed))
@@ -192,6 +194,7 @@ def _queued(
         questions=questions.get(row["playbook_hash"], {}),
         split_checks=frozenset(split.get(row["id"], ())),
         events=events.get(row["id"], []),
+        document=row["document"],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Result, ShownStatus
@@ -114,9 +114,9 @@ def sign_off_sentence(sign_off: SignOff) -> str:
     return signed
 
 
-def event_sentence(event: ReviewEvent, by_id: dict[str, ReviewEvent]) -> str:
-    """Return a line of the history."""
-    place = _place(event)
+def event_sentence(event: ReviewEvent, by_id: Mapping[str, ReviewEvent], names: Mapping[str, str] | None = None) -> str:
+    """Return a line of the history. `names` are what to call the checks, where their ids mean nothing to a reader."""
+    place = _place(event, names or {})
     action = event.action
     if action is ReviewAction.ACCEPT:
         done = f"accepted {place}"
@@ -138,7 +138,8 @@ def event_sentence(event: ReviewEvent, by_id: dict[str, ReviewEvent]) -> str:
     return _with_reason(f"{event.sequence}. {format_when(event.at)}: {person(event)} {done}{blind}", event)
 
 
-def _place(event: ReviewEvent) -> str:
+def _place(event: ReviewEvent, names: Mapping[str, str]) -> str:
     if event.check_id is None:
         return "the report" if event.finding is None else f"finding {event.finding} in the text"
-    return event.check_id if event.finding is None else f"passage {event.finding} of {event.check_id}"
+    name = names.get(event.check_id, event.check_id)
+    return name if event.finding is None else f"passage {event.finding} of {name}"

@@ -16,8 +16,9 @@ from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
 from salvo.playbooks.report import identity_labels, labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
-from salvo.playbooks.report.export import html, json, markdown
+from salvo.playbooks.report.export import render
 from salvo.playbooks.report.report import CheckResult, Report
+from salvo.playbooks.review.build_section import review_section
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
@@ -198,12 +199,14 @@ class ExportFormat(StrEnum):
     JSON = "json"
     HTML = "html"
     MARKDOWN = "md"
+    JUNIT = "xml"
 
 
 _CONTENT_TYPES = {
     ExportFormat.JSON: "application/json",
     ExportFormat.HTML: "text/html",
     ExportFormat.MARKDOWN: "text/markdown",
+    ExportFormat.JUNIT: "application/xml",
 }
 
 
@@ -217,14 +220,14 @@ def export(
     report_id: str,
     services: ServicesDep,
     export_format: Annotated[ExportFormat, Query(alias="format")] = ExportFormat.JSON,
+    reviewed: Annotated[
+        bool, Query(description="Let the reviewers' results count instead of the evaluator's.")
+    ] = False,
 ) -> Response:
     """Return the report as a file. The audit log records every export with the file's hash."""
     stored, report = services.load_with_report(report_id)
-    if export_format is ExportFormat.HTML:
-        text = html.render(report, stored.inputs)
-    else:
-        text = markdown.render(report) if export_format is ExportFormat.MARKDOWN else json.render(report)
-    content = text.encode()
+    review = review_section(report, services.store.review_events(stored.id), decides=reviewed)
+    content = render(f".{export_format}", report, stored.inputs, review=review).encode()
     services.store.record_export(stored.id, export_format, content)
     disposition = f'attachment; filename="byop-report-{stored.id}.{export_format}"'
     return Response(content, media_type=_CONTENT_TYPES[export_format], headers={"content-disposition": disposition})

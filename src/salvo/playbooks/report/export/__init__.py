@@ -58,11 +58,17 @@ def write(
     `fail_on` is a failure; if the review decides, the status is the reviewed one.
     """
     signed_by = None if key is None else key.public
-    content = _renderer(path)(_Rendering(report, inputs, signed_by, fail_on, review)).encode()
+    rendering = _Rendering(report, inputs, signed_by, fail_on, review)
+    content = _renderer(path)(rendering).encode()
     if key is not None:
         content = add_signature(content, path.suffix, key)
     write_document(path, content)
     return content
+
+
+def render(suffix: str, report: Report, inputs: Inputs | None, *, review: ReviewSection | None = None) -> str:
+    """Return the content of a file that is not signed."""
+    return _RENDERERS[suffix](_Rendering(report, inputs, None, Status.REVIEW, review))
 
 
 def signed_json(report: Report, key: SigningKey | None, review: ReviewSection | None = None) -> str:
