@@ -15,6 +15,7 @@ PAGES = {
     "report": "/reports/{worse}",
     "cancelled": "/evaluations/{cancelled}",
     "history": "/history",
+    "review": "/review?show=all&result=all",
     "compare": "/compare?a={baseline}&b={worse}",
     "timeline": "/timeline?subject={subject}",
     "playbooks": "/playbooks",

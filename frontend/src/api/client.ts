@@ -15,6 +15,8 @@ import type {
   GridDetail,
   HistoryQuery,
   Outcome,
+  QueueQuery,
+  ReviewCreate,
   ToolChoiceTable,
   Verdict,
 } from "./types";
@@ -130,6 +132,11 @@ export const api = {
     openEventStream(`/api/evaluations/${encodeURIComponent(id)}/events`, after, signal),
 
   report: (id: string) => unwrap(client.GET("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
+  review: (id: string) =>
+    unwrap(client.GET("/api/reports/{report_id}/review", { params: { path: { report_id: id } } })),
+  addReviewEvent: (id: string, step: ReviewCreate) =>
+    unwrap(client.POST("/api/reports/{report_id}/review", { params: { path: { report_id: id } }, body: step })),
+  reviewQueue: (query: QueueQuery) => unwrap(client.GET("/api/review-queue", { params: { query } })),
   reportExportUrl: (id: string, format: "json" | "html" | "md") =>
     `/api/reports/${encodeURIComponent(id)}/export?format=${format}`,
   saveBaseline: (id: string) => unwrap(client.POST("/api/baselines", { body: { report_id: id } })),

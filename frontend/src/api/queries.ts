@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import { api, type BatchesQuery, type RunsQuery } from "./client";
 import { ApiError } from "./errors";
-import type { HistoryQuery } from "./types";
+import type { HistoryQuery, QueueQuery } from "./types";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -25,6 +25,11 @@ export const queries = {
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>
     queryOptions({ queryKey: ["reports", id], queryFn: () => api.report(id), staleTime: 60_000, gcTime: 60_000 }),
+  // Somebody else may review the same report at this moment.
+  review: (id: string) =>
+    queryOptions({ queryKey: ["review", id], queryFn: () => api.review(id), staleTime: 0, refetchInterval: 15_000 }),
+  reviewQueue: (query: QueueQuery) =>
+    queryOptions({ queryKey: ["review-queue", query], queryFn: () => api.reviewQueue(query), staleTime: 0 }),
   history: (query: HistoryQuery) =>
     queryOptions({ queryKey: ["history", query], queryFn: () => api.history(query), staleTime: 0 }),
   subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),

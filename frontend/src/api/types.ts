@@ -22,7 +22,16 @@ export type PlaybookFindings = Schemas["PlaybookFindings"];
 export type PlaybookEntry = Schemas["PlaybookSummary"];
 export type Problem = Schemas["ErrorDetail"];
 export type RawRun = Schemas["RawRun"];
+export type CheckReview = Schemas["CheckReview"];
+export type FindingReview = Schemas["FindingReview"];
+export type QueueItem = Schemas["QueueItem"];
+/** The filters and the page of the review queue. */
+export type QueueQuery = NonNullable<operations["listReviewQueue"]["parameters"]["query"]>;
 export type Report = Schemas["Report"];
+export type ReportReview = Schemas["ReportReview"];
+export type ReviewCreate = Schemas["ReviewCreate"];
+export type ReviewEvent = Schemas["ReviewEvent"];
+export type ReviewStep = Schemas["ReviewStep"];
 export type ReportLabels = Schemas["ReportLabels"];
 export type Result = Schemas["Result"];
 export type Severity = Schemas["Severity"];

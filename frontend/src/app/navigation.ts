@@ -9,6 +9,7 @@ export const NAVIGATION: NavigationGroup[] = [
     title: "Playbooks",
     links: [
       { to: "/", text: "Evaluate" },
+      { to: "/review", text: "Review" },
       { to: "/history", text: "History" },
       { to: "/timeline", text: "Over time" },
       { to: "/playbooks", text: "Playbooks" },

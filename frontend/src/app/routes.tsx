@@ -23,6 +23,7 @@ const routes: RouteObject[] = [
         async () => (await import("@/features/playbooks/progress/ProgressPage")).ProgressPage,
       ),
       lazyRoute("reports/:id", async () => (await import("@/features/playbooks/report/ReportPage")).ReportPage),
+      lazyRoute("review", async () => (await import("@/features/playbooks/review/QueuePage")).QueuePage),
       lazyRoute("history", async () => (await import("@/features/playbooks/history/HistoryPage")).HistoryPage),
       lazyRoute(
         "compare",

@@ -158,7 +158,7 @@ def _detail(report: Report, events: Sequence[ReviewEvent], reviewers: list[str])
 
 def _history(report: Report, events: Sequence[ReviewEvent]) -> list[ReviewStep]:
     by_id = {event.event_id: event for event in events}
-    names = {as_name(check.check_id): f"“{check.question}”" for check in report.check_results}
+    names = {as_name(check.check_id): f"“{_title(check.check_id)}”" for check in report.check_results}
     open_events = {history.original.event_id: history.withdrawal is None for history in event_histories(events)}
     return [
         ReviewStep(
@@ -169,6 +169,12 @@ def _history(report: Report, events: Sequence[ReviewEvent]) -> list[ReviewStep]:
         )
         for event in events
     ]
+
+
+def _title(check_id: str) -> str:
+    """Return what the page calls a check: an id means nothing to who reads it."""
+    words = check_id.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,11 @@ interface CheckCardProps {
   labels: ReportLabels;
   number: number;
   show: ShowInText;
+  /** What people decided about it. */
+  children?: React.ReactNode;
 }
 
-export function CheckCard({ check, labels, number, show }: CheckCardProps) {
+export function CheckCard({ check, labels, number, show, children }: CheckCardProps) {
   const checkLabels = labels.checks[check.check_id];
   const showsVotes = checkLabels?.shows_votes ?? true;
   return (
@@ -63,6 +65,7 @@ export function CheckCard({ check, labels, number, show }: CheckCardProps) {
       <DissentList check={check} unverified={labels.unverified} show={show} />
       <RejectedCitations citations={check.rejected_citations} explanation={labels.rejected} />
       <PatternHits check={check} show={show} />
+      {children}
     </article>
   );
 }

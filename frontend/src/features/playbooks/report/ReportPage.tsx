@@ -15,6 +15,8 @@ import { StatusBanner } from "@/components/StatusBanner";
 import { Loading, Notice, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { ResumeForm } from "../progress/ResumeForm";
+import { CheckReviewControls } from "../review/CheckReviewControls";
+import { ReviewSection } from "../review/ReviewSection";
 import { Actions } from "./Actions";
 import { CheckCard, type ShowInText } from "./CheckCard";
 import { Drift } from "./Drift";
@@ -58,6 +60,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
     <WithheldProvider value={withheld}>
       <Disclaimers extra={report.presentation_rules.disclaimers} />
       <ReportHeader stored={stored} />
+      <ReviewSection reportId={report.report_id} />
       <ArtifactFindings report={report} show={show} />
       <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
         <section aria-labelledby="checks">
@@ -66,7 +69,9 @@ function ReportView({ stored }: { stored: StoredReport }) {
           </h2>
           <div className="space-y-4">
             {report.check_results.map((check, index) => (
-              <CheckCard key={check.check_id} check={check} labels={labels} number={index + 1} show={show} />
+              <CheckCard key={check.check_id} check={check} labels={labels} number={index + 1} show={show}>
+                <CheckReviewControls reportId={report.report_id} check={check} />
+              </CheckCard>
             ))}
           </div>
         </section>
