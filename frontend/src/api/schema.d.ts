@@ -704,6 +704,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reports/{report_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Review
+         * @description Return what people decided, said and signed about a report.
+         */
+        get: operations["getReview"];
+        put?: never;
+        /**
+         * Add Review
+         * @description Add a step to the review of a report, and return the review. Steps are never altered or removed.
+         */
+        post: operations["addReviewEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/review-queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Review Queue
+         * @description Return the checks of stored reports that wait for a decision.
+         */
+        get: operations["listReviewQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/about": {
         parameters: {
             query?: never;
@@ -1322,6 +1366,30 @@ export interface components {
             abstained: boolean;
             calibration: components["schemas"]["Calibration"] | null;
         };
+        /** CheckReview */
+        CheckReview: {
+            /** Check Id */
+            check_id: string;
+            /** Derived */
+            derived: boolean;
+            evaluator_result: components["schemas"]["Result"];
+            reviewed_result: components["schemas"]["Result"];
+            standing: components["schemas"]["ReviewStanding"];
+            /** Decisions */
+            decisions: components["schemas"]["ReviewEvent"][];
+            /** Comments */
+            comments: components["schemas"]["ReviewEvent"][];
+            /** Assignee */
+            assignee: string | null;
+            /** Findings */
+            findings: components["schemas"]["FindingReview"][];
+        };
+        /** CheckReviewDetail */
+        CheckReviewDetail: {
+            review: components["schemas"]["CheckReview"];
+            /** Sentence */
+            sentence: string;
+        };
         /** CheckSummary */
         CheckSummary: {
             /** Check Id */
@@ -1873,7 +1941,7 @@ export interface components {
          * ExportFormat
          * @enum {string}
          */
-        ExportFormat: "json" | "html" | "md";
+        ExportFormat: "json" | "html" | "md" | "xml";
         /** ExtractedAssumption */
         ExtractedAssumption: {
             /** Text */
@@ -1911,6 +1979,16 @@ export interface components {
             count: number;
             /** Run Ids */
             run_ids: string[];
+        };
+        /** FindingReview */
+        FindingReview: {
+            /** Number */
+            number: number;
+            standing: components["schemas"]["ReviewStanding"];
+            /** Decisions */
+            decisions: components["schemas"]["ReviewEvent"][];
+            /** Comments */
+            comments: components["schemas"]["ReviewEvent"][];
         };
         /** Fingerprints */
         Fingerprints: {
@@ -2571,6 +2649,53 @@ export interface components {
             models: components["schemas"]["EvaluatorInfo"][];
         };
         /**
+         * QueueAssigned
+         * @enum {string}
+         */
+        QueueAssigned: "anybody" | "me" | "me_or_nobody" | "nobody";
+        /** QueueItem */
+        QueueItem: {
+            /** Report Id */
+            report_id: string;
+            /** Check Id */
+            check_id: string;
+            /** Question */
+            question: string;
+            severity: components["schemas"]["Severity"];
+            evaluator_result: components["schemas"]["Result"];
+            reviewed_result: components["schemas"]["Result"];
+            standing: components["schemas"]["ReviewStanding"];
+            /** Judges Disagree */
+            judges_disagree: boolean;
+            /** Votes Split */
+            votes_split: boolean;
+            /** Assignee */
+            assignee: string | null;
+            /** Comments */
+            comments: number;
+            /** Subject */
+            subject: string;
+            /** Evaluator */
+            evaluator: string;
+            /** Created At */
+            created_at: string;
+            /** Document */
+            document: string;
+            /** Last Sequence */
+            last_sequence: number;
+        };
+        /**
+         * QueueResult
+         * @description Which results of the evaluator are listed.
+         * @enum {string}
+         */
+        QueueResult: "concerns" | "fail" | "indeterminate" | "pass" | "all";
+        /**
+         * QueueShow
+         * @enum {string}
+         */
+        QueueShow: "waiting" | "decided" | "all";
+        /**
          * RateLabels
          * @description A pass rate, its interval and its minimum as text, rounded so that none is shown as another.
          */
@@ -2793,6 +2918,39 @@ export interface components {
             /** B */
             b: string;
         };
+        /** ReportReview */
+        ReportReview: {
+            /** Report Id */
+            report_id: string;
+            /** Headline */
+            headline: string;
+            evaluator_status: components["schemas"]["ShownStatus"];
+            reviewed_status: components["schemas"]["ShownStatus"];
+            /** Reviewed Status Reasons */
+            reviewed_status_reasons: string[];
+            /** Undecided */
+            undecided: number;
+            /** Checks */
+            checks: components["schemas"]["CheckReviewDetail"][];
+            /** Findings */
+            findings: components["schemas"]["FindingReview"][];
+            /** Comments */
+            comments: components["schemas"]["ReviewEvent"][];
+            /** Assignee */
+            assignee: string | null;
+            /** Sign Offs */
+            sign_offs: components["schemas"]["SignOffDetail"][];
+            /** History */
+            history: components["schemas"]["ReviewStep"][];
+            /** State Hash */
+            state_hash: string;
+            /** Last Sequence */
+            last_sequence: number;
+            /** Reviewers */
+            reviewers: string[];
+            /** Not Authenticated */
+            not_authenticated: string;
+        };
         /**
          * ReportTexts
          * @description The normalised texts that were evaluated. Locations count code points of `ai_output`.
@@ -2822,6 +2980,140 @@ export interface components {
             seconds: number;
             /** Reason */
             reason: string;
+        };
+        /**
+         * ReviewAction
+         * @enum {string}
+         */
+        ReviewAction: "accept" | "override" | "comment" | "assign" | "sign_off" | "withdraw" | "amend";
+        /**
+         * ReviewCreate
+         * @description A step of a review. Which fields it needs depends on the action.
+         * @example {
+         *       "action": "override",
+         *       "actor": "Ada Brown",
+         *       "check_id": "certainty_language",
+         *       "reason": "It quotes the contract.",
+         *       "result": "pass",
+         *       "seen": 0
+         *     }
+         */
+        ReviewCreate: {
+            action: components["schemas"]["ReviewAction"];
+            /**
+             * Actor
+             * @description Who does it: a name as typed.
+             */
+            actor: string;
+            /** Check Id */
+            check_id?: string | null;
+            /**
+             * Finding
+             * @description A passage of the check, from 1.
+             */
+            finding?: number | null;
+            result?: components["schemas"]["Result"] | null;
+            /**
+             * Reason
+             * @default
+             */
+            reason?: string;
+            /** Assignee */
+            assignee?: string | null;
+            /**
+             * Target
+             * @description The event to withdraw or amend.
+             */
+            target?: string | null;
+            /**
+             * Blind
+             * @description The reviewer has not seen the evaluator's result.
+             * @default false
+             */
+            blind?: boolean;
+            /**
+             * Seen
+             * @description The number of the newest event that the reviewer has seen.
+             */
+            seen?: number | null;
+            /**
+             * State Hash
+             * @description The state that the reviewer saw and signs. Refused if it has changed since.
+             */
+            state_hash?: string | null;
+        };
+        /** ReviewEvent */
+        ReviewEvent: {
+            /** Event Id */
+            event_id: string;
+            /** Report Id */
+            report_id: string;
+            /** Sequence */
+            sequence: number;
+            /** At */
+            at: string;
+            /** Actor */
+            actor: string;
+            /** Authenticated */
+            authenticated: boolean;
+            action: components["schemas"]["ReviewAction"];
+            /** Check Id */
+            check_id: string | null;
+            /** Finding */
+            finding: number | null;
+            result: components["schemas"]["Result"] | null;
+            /** Reason */
+            reason: string;
+            /** Assignee */
+            assignee: string | null;
+            /** Target */
+            target: string | null;
+            /** Blind */
+            blind: boolean;
+            /** Seen */
+            seen: number;
+            /** State Hash */
+            state_hash: string | null;
+            /** Reason Sha256 */
+            reason_sha256: string | null;
+        };
+        /**
+         * ReviewQueuePage
+         * @description Undecided before decided, disagreements first, then failures, then the newest.
+         */
+        ReviewQueuePage: {
+            /** Items */
+            items: components["schemas"]["QueueItem"][];
+            /** Total */
+            total: number;
+            /** Waiting */
+            waiting: number;
+            /** More Reports */
+            more_reports: boolean;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+            /** Reviewers */
+            reviewers: string[];
+        };
+        /**
+         * ReviewStanding
+         * @enum {string}
+         */
+        ReviewStanding: "undecided" | "accepted" | "overridden" | "disputed";
+        /**
+         * ReviewStep
+         * @description A line of the history.
+         */
+        ReviewStep: {
+            event: components["schemas"]["ReviewEvent"];
+            /** Sentence */
+            sentence: string;
+            /** Withdrawn */
+            withdrawn: boolean;
+            /** Changeable */
+            changeable: boolean;
         };
         /**
          * ReviewerAgreement
@@ -3131,6 +3423,24 @@ export interface components {
             /** First Difference */
             first_difference: number | null;
         };
+        /** SignOff */
+        SignOff: {
+            event: components["schemas"]["ReviewEvent"];
+            standing: components["schemas"]["SignOffStanding"];
+            /** Events Since */
+            events_since: number;
+        };
+        /** SignOffDetail */
+        SignOffDetail: {
+            sign_off: components["schemas"]["SignOff"];
+            /** Sentence */
+            sentence: string;
+        };
+        /**
+         * SignOffStanding
+         * @enum {string}
+         */
+        SignOffStanding: "valid" | "stale" | "withdrawn";
         /**
          * Spending
          * @description None is unknown, not zero.
@@ -3883,6 +4193,8 @@ export interface operations {
         parameters: {
             query?: {
                 format?: components["schemas"]["ExportFormat"];
+                /** @description Let the reviewers' results count instead of the evaluator's. */
+                reviewed?: boolean;
             };
             header?: never;
             path: {
@@ -3901,6 +4213,7 @@ export interface operations {
                     "application/json": unknown;
                     "text/html": unknown;
                     "text/markdown": unknown;
+                    "application/xml": unknown;
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */
@@ -5086,6 +5399,143 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportReview"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    addReviewEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportReview"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listReviewQueue: {
+        parameters: {
+            query?: {
+                /** @description Checks that wait for a decision, decided ones, or all. */
+                show?: components["schemas"]["QueueShow"];
+                /** @description By the evaluator's result; concerns: not a plain pass. */
+                result?: components["schemas"]["QueueResult"];
+                /** @description To whom they are assigned. */
+                assigned?: components["schemas"]["QueueAssigned"];
+                /** @description The reviewer's name, for `assigned`. */
+                me?: string;
+                /** @description Only this subject. */
+                subject?: string | null;
+                /** @description Only checks about which judges or reviewers disagree. */
+                disagreements?: boolean;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewQueuePage"];
+                };
             };
             /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
