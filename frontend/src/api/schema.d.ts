@@ -201,7 +201,7 @@ export interface paths {
         };
         /**
          * History
-         * @description Return the evaluations, including running and interrupted ones.
+         * @description Return the evaluations, by default the newest first, including running and interrupted ones.
          */
         get: operations["listHistory"];
         put?: never;
@@ -2101,10 +2101,7 @@ export interface components {
             /** Run Ids */
             run_ids: string[];
         };
-        /**
-         * HistoryPage
-         * @description Newest first.
-         */
+        /** HistoryPage */
         HistoryPage: {
             /** Rows */
             rows: components["schemas"]["HistoryRow"][];
@@ -2116,6 +2113,8 @@ export interface components {
             limit: number;
             /** More */
             more: boolean;
+            /** Total */
+            total: number;
         };
         /**
          * HistoryRow
@@ -2156,6 +2155,11 @@ export interface components {
             /** Group */
             group: string | null;
         };
+        /**
+         * HistorySort
+         * @enum {string}
+         */
+        HistorySort: "date" | "title" | "subject" | "status";
         /**
          * IndexEntry
          * @description A run as lists show it. Every line has the fields without a default; later versions may add fields.
@@ -4327,8 +4331,14 @@ export interface operations {
                 status?: components["schemas"]["ShownStatus"] | null;
                 /** @description Only evaluations in this mode. */
                 mode?: components["schemas"]["Mode"] | null;
-                /** @description Searches ids, subjects, evaluators, statuses and playbooks. */
+                /** @description Searches ids, titles, subjects, evaluators, statuses and playbooks. */
                 search?: string;
+                /** @description Also find evaluations whose stored texts have all words of the search. */
+                in_texts?: boolean;
+                /** @description What the rows are sorted by. */
+                sort?: components["schemas"]["HistorySort"];
+                /** @description The newest, last or most severe first. */
+                descending?: boolean;
                 limit?: number;
                 offset?: number;
             };

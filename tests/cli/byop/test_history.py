@@ -37,6 +37,7 @@ def test_history_can_be_narrowed_and_read_by_programs(run: Byop, three: Evaluati
             "finished_at": "2026-11-15T12:00:00.000+00:00",
             "state": "done",
             "subject": "DPA \x1b[31mreview",
+            "title": None,
             "mode": "full",
             "runs": 3,
             "evaluator": "anthropic/claude-sonnet-4-6",

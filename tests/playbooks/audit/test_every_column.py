@@ -124,7 +124,8 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
         "byop_evaluations": {
             *("owner", "touched_at", "lease_until", "began_at"),
             *("turn", "client", "requirement", "client_token"),
-        }
+        },
+        "byop_batches": {"id", "created_at", "title", "subject", "planned", "unread"},
     }
 
 

@@ -19,6 +19,37 @@ async def test_the_history_is_paged_filtered_and_searched(api: Client) -> None:
     assert [point["id"] for point in await api.get("/api/timeline?subject=a")] == ids[:2]
 
 
+async def test_the_history_has_a_total_and_is_sorted(api: Client) -> None:
+    described = [("beta", "x"), ("Alpha", "y"), ("gamma", "x")]
+    first, second, third = [
+        (await api.report(mode="screening", title=title, subject=subject))["report"]["report_id"]
+        for title, subject in described
+    ]
+
+    async def listed(query: str) -> list[str]:
+        page = await api.get(f"/api/history?limit=2&{query}")
+        assert page["total"] == 3
+        return [row["id"] for row in page["rows"]]
+
+    assert await listed("descending=false") == [first, second]
+    assert await listed("sort=title&descending=false") == [second, first]
+    assert await listed("sort=title&descending=false&offset=2") == [third]
+    assert await listed("sort=subject") == [second, third]
+    assert await listed("sort=status") == [third, second]  # equal, so the newest first
+    assert (await api.get("/api/history?search=ALPHA"))["total"] == 1
+    assert (await api.get("/api/history?subject=x&limit=1"))["total"] == 2
+
+
+async def test_a_search_can_look_into_the_texts(api: Client) -> None:
+    found = (await api.report(ai_output="The café's\nIndemnity clause is fine: 100%.", mode="screening"))["report"]
+    await api.report(ai_output="Something else about a clause.", mode="screening")
+    assert (await api.get("/api/history?search=indemnity"))["total"] == 0
+    for words in ("indemnity", "caf%C3%A9 clause", "fine: 100%25", "clause INDEMNITY"):
+        page = await api.get(f"/api/history?in_texts=true&search={words}")
+        assert [row["id"] for row in page["rows"]] == [found["report_id"]], words
+    assert (await api.get("/api/history?in_texts=true&search=10_%25"))["total"] == 0
+
+
 async def test_a_baseline_is_saved_listed_and_cleared(api: Client) -> None:
     report = (await api.report())["report"]["report_id"]
     screening = (await api.report(mode="screening"))["report"]["report_id"]

@@ -30,8 +30,11 @@ class EvaluationDisplay:
         self._clock = clock
         self._evaluations: list[_EvaluationState] = []
 
-    def listener(self, prefix: str) -> Callable[[Event], None]:
-        """Return what is called with the events of one evaluation. Its lines begin with the prefix."""
+    def listener(self, prefix: str, *, milestones: bool = True) -> Callable[[Event], None]:
+        """Return what is called with the events of one evaluation. Its lines begin with the prefix.
+
+        Without `milestones`, answers are shown on a terminal only.
+        """
         state = _EvaluationState(prefix)
         self._evaluations.append(state)
 
@@ -40,10 +43,10 @@ class EvaluationDisplay:
                 state.calls = event
             elif isinstance(event, Wait):
                 state.retry_at, state.wait = self._clock.monotonic() + event.seconds, str(event)
-                self._line.update(f"{prefix}{state.progress} ({event})", milestone=event.seconds >= 1)
+                self._line.update(f"{prefix}{state.progress} ({event})", milestone=milestones and event.seconds >= 1)
             else:
                 state.progress = event.progress
-                self._line.update(f"{prefix}{state.progress}", milestone=True)
+                self._line.update(f"{prefix}{state.progress}", milestone=milestones)
                 if state.retry_at > self._clock.monotonic():  # an answer to another call does not end the wait
                     self._line.update(f"{prefix}{state.progress} ({state.wait})")
 

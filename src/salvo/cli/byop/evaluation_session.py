@@ -37,7 +37,7 @@ def run_evaluations(jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None,
     if lazy_store is not None and len(jobs) > 1:
         lazy_store.group = min(job.request.report_id for job in jobs)
     progress = ProgressLine()
-    for notice in dict.fromkeys(map(_destination_notice, jobs)):
+    for notice in dict.fromkeys(map(destination_notice, jobs)):
         progress.print(notice)
     try:
         return asyncio.run(_run_all(jobs, lazy_store, concurrency, progress))
@@ -128,7 +128,7 @@ class EvaluationResults:
         return ExitCode.OK
 
 
-def _destination_notice(job: EvaluationJob) -> str:
+def destination_notice(job: EvaluationJob) -> str:
     """Return the sentence that is shown before anything is sent."""
     endpoint = job.config.endpoint
     request = job.request

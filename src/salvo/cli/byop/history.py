@@ -15,6 +15,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, StoreError
 from salvo.playbooks.enums import Mode, ShownStatus, shown_status
 from salvo.playbooks.report.labels import listed_consistency
+from salvo.playbooks.store.history import HistorySort
 from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 
 
@@ -26,10 +27,29 @@ from salvo.playbooks.store.records import RUN_HINT, HistoryRow
     help="Only reports with this status.",
 )
 @click.option("--mode", type=click.Choice(["full", "screening"]), help="Only evaluations in this mode.")
-@click.option("--search", default="", help="Only those with this in their id, subject, evaluator, status or playbook.")
+@click.option(
+    "--search", default="", help="Only those with this in their id, title, subject, evaluator, status or playbook."
+)
+@click.option("--in-texts", is_flag=True, help="Search the stored texts, too: they must have all words of --search.")
+@click.option(
+    "--sort",
+    type=click.Choice([str(sort) for sort in HistorySort]),
+    default=str(HistorySort.DATE),
+    show_default=True,
+    help="The newest, the most severe, or the first by name at the top.",
+)
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def history(subject: str | None, status: str | None, mode: str | None, search: str, limit: int, as_json: bool) -> None:
+def history(
+    subject: str | None,
+    status: str | None,
+    mode: str | None,
+    search: str,
+    in_texts: bool,
+    sort: str,
+    limit: int,
+    as_json: bool,
+) -> None:
     """List stored evaluations, newest first.
 
     They are read from the database in DATABASE_URL, or from byop_runs.db in the current folder. Times are in UTC.
@@ -40,6 +60,9 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
             status=ShownStatus(status.upper()) if status else None,
             mode=Mode(mode) if mode else None,
             search=search,
+            in_texts=in_texts,
+            sort=HistorySort(sort),
+            descending=sort in (HistorySort.DATE, HistorySort.STATUS),
             limit=limit,
         )
     for evaluation in listed.damaged:
@@ -53,8 +76,12 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
     if as_json:
         echo_json(json_codec.dumps([asdict(row) for row in rows], indent=2))
     else:
-        header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "")
-        echo("\n".join(table(header, [_cells(row) for row in rows])))
+        header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "", "DOCUMENT")
+        # Evaluations of earlier versions, and of pasted texts, have no title.
+        columns = len(header) if any(row.title for row in rows) else len(header) - 1
+        echo("\n".join(table(header[:columns], [_cells(row)[:columns] for row in rows])))
+        if listed.total > len(rows):
+            echo(f"{len(rows)} of {listed.total}. --limit shows more.", err=True)
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
@@ -69,4 +96,5 @@ def _cells(row: HistoryRow) -> tuple[str, ...]:
         listed_consistency(row.consistency, row.evaluator),
         shown_status(row.status, incomplete=row.incomplete) if row.status else row.state,
         ", ".join(flag for flag, applies in flags.items() if applies),
+        truncate(printable(row.title or ""), 40),
     )

@@ -14,7 +14,7 @@ FILE = click.Path(path_type=Path)
 
 
 @click.command
-@click.argument("output_file", required=False, metavar="[OUTPUT_FILE|-]")
+@click.argument("output_files", nargs=-1, metavar="[OUTPUT_FILE|FOLDER|-]...")
 @click.option("--source", type=FILE, help="The document that the AI was asked about.")
 @click.option("--prompt", type=FILE, help="The prompt that the AI was given.")
 @click.option("--system", type=FILE, help="The system instructions that the AI had.")
@@ -50,12 +50,16 @@ FILE = click.Path(path_type=Path)
     "outputs",
     multiple=True,
     type=FILE,
-    help="Also write a file: .json, .html, .md or .xml (JUnit).",
+    help="Also write a file: .json, .html, .md or .xml (JUnit); of several documents the matrix: .csv, .json or .html.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
 @click.option("--no-store", is_flag=True, help="Store nothing. Drift and replay are not available then.")
 @click.option("--hashes-only", is_flag=True, help="Store hashes and verdicts, but no texts.")
-@click.option("--resume", metavar="ID", help="Ask the questions of an interrupted evaluation that have no vote yet.")
+@click.option(
+    "--resume",
+    metavar="ID",
+    help="Ask the questions of an interrupted evaluation, or of all documents of a batch, that have no vote yet.",
+)
 @click.option(
     "-j", "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Calls at the same time."
 )
@@ -63,9 +67,10 @@ def run(**options: Any) -> None:
     """Evaluate a frozen AI output with a playbook.
 
     The result is not legal advice. OUTPUT_FILE contains what the AI wrote, as text, .docx or .pdf; - reads standard
-    input. Exits 0 for STABLE
+    input. Several files, or the documents in a FOLDER, are evaluated together and shown as a matrix of documents and
+    checks. Exits 0 for STABLE
     and OBSERVE, 1 for REVIEW and ALERT (see --fail-on), 2 on bad usage or input, 3 if something could not be judged,
-    and 130 if interrupted; then the votes are stored, and --resume continues.
+    and 130 if interrupted; then the votes are stored, and --resume continues. For several documents it is the worst.
     """
     from salvo.cli.byop import run_command  # takes several times as long as everything that --help needs
 

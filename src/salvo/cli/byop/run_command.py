@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 from click.core import ParameterSource
 
+from salvo.cli.byop import run_documents
 from salvo.cli.byop.baseline import baseline_notice
 from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, run_evaluations
-from salvo.cli.byop.evaluator_configs import new_configs, stored_config
+from salvo.cli.byop.evaluator_configs import new_configs
+from salvo.cli.byop.input_files import read_inputs
 from salvo.cli.byop.lazy_store import LazyStore
+from salvo.cli.byop.resumed_job import resumed_job
+from salvo.cli.byop.run_documents import BatchOutput, MakeRequest
 from salvo.cli.byop.signing_option import read_signing_key
+from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
-from salvo.engine.runtime.files import read_up_to
-from salvo.errors import InputError, NotUtf8Error, UsageError
+from salvo.errors import UnknownIdError, UsageError
+from salvo.playbooks.documents import matrix_files
 from salvo.playbooks.enums import Mode, Status
-from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile, key_warnings
-from salvo.playbooks.evaluate.request import new_request, stored_request
-from salvo.playbooks.evaluate.text_files import WINDOWS_1252, FileText, read_text_file
+from salvo.playbooks.evaluate.inputs import Inputs, SourceFile
+from salvo.playbooks.evaluate.request import EvaluationRequest, new_request
+from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report import export, terminal
 from salvo.playbooks.report.export import json
@@ -33,90 +37,190 @@ from salvo.playbooks.report.report import Report
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
-_MAX_BYTES = 20 * 1024 * 1024
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The command line of `byop run`."""
+
+    output_files: tuple[str, ...]
+    source: Path | None
+    prompt: Path | None
+    system: Path | None
+    encoding: str | None
+    playbook: str
+    mode: str
+    runs: int | None
+    evaluators: tuple[str, ...]
+    base_url: str | None
+    key_variables: tuple[str, ...]
+    timeout: float | None
+    subject: str
+    producer: str | None
+    title: str | None
+    reviewer: str | None
+    save_baseline: bool
+    fail_on: str
+    signing_key: str | None
+    outputs: tuple[Path, ...]
+    as_json: bool
+    no_store: bool
+    hashes_only: bool
+    resume: str | None
+    concurrency: int
+
+    @property
+    def batch_output(self) -> BatchOutput:
+        return BatchOutput(self.outputs, self.as_json, Status(self.fail_on.upper()), self.concurrency)
+
+    def read(self, path: Path | str) -> tuple[Inputs, SourceFile | None]:
+        return read_inputs(str(path), self.source, self.prompt, self.system, self.encoding)
+
+    def configs(self) -> list[EvaluatorConfig]:
+        return new_configs(self.evaluators, self.base_url, self.key_variables, self.timeout)
 
 
-def run(
-    output_file: str | None,
-    source: Path | None,
-    prompt: Path | None,
-    system: Path | None,
-    encoding: str | None,
-    playbook: str,
-    mode: str,
-    runs: int | None,
-    evaluators: tuple[str, ...],
-    base_url: str | None,
-    key_variables: tuple[str, ...],
-    timeout: float | None,
-    subject: str,
-    producer: str | None,
-    title: str | None,
-    reviewer: str | None,
-    save_baseline: bool,
-    fail_on: str,
-    signing_key: str | None,
-    outputs: tuple[Path, ...],
-    as_json: bool,
-    no_store: bool,
-    hashes_only: bool,
-    resume: str | None,
-    concurrency: int,
-) -> None:
+def run(**values: Any) -> None:
+    options = RunOptions(**values)
     context = click.get_current_context()
-    if (output_file is None) == (resume is None):
-        raise click.UsageError("Give the file with the AI output, - for standard input, or --resume ID.")
-    _check_options(mode, save_baseline=save_baseline, no_store=no_store, hashes_only=hashes_only)
-    for output in outputs:
-        export.check(output)
-    key = read_signing_key(signing_key)
-    lazy_store = None if no_store else context.with_resource(LazyStore(hashes_only=hashes_only))
-    if resume is not None:
+    if bool(options.output_files) == (options.resume is not None):
+        raise click.UsageError("Give the file with the AI output, several files or a folder, -, or --resume ID.")
+    _check_options(options)
+    are_several = len(options.output_files) > 1 or any(Path(name).is_dir() for name in options.output_files)
+    if are_several:
+        _check_documents_options(options)
+    elif options.resume is None:
+        _check_outputs(options)
+    key = read_signing_key(options.signing_key)
+    lazy_store = None if options.no_store else context.with_resource(LazyStore(hashes_only=options.hashes_only))
+    if options.resume is not None:
         _check_resume_options(context)
-        jobs = [_resumed_job(resume, lazy_store, base_url, key_variables, timeout)]
+        jobs = [_resumed_job(options, options.resume, lazy_store)]
+    elif are_several:
+        raise SystemExit(_run_documents(options, lazy_store))
     else:
-        chosen_playbook = library.find(playbook)
-        inputs, file = _read_inputs(output_file or "-", source, prompt, system, encoding)
-        jobs = [
-            EvaluationJob(
-                config,
-                new_request(
-                    report_id=config.clock.new_id(),
-                    playbook=chosen_playbook,
-                    inputs=inputs,
-                    evaluator=config.name,
-                    mode=Mode(mode),
-                    runs=runs,
-                    subject=subject,
-                    producer=producer,
-                    title=title or (PurePath(file.name).stem if file else None),
-                    reviewer=reviewer,
-                    file=file,
-                ),
-            )
-            for config in new_configs(evaluators, base_url, key_variables, timeout)
-        ]
-    if len(jobs) > 1 and as_json and key is not None:
+        jobs = _new_jobs(options)
+    _run_jobs(options, jobs, lazy_store, key)
+
+
+def _run_jobs(
+    options: RunOptions, jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, key: SigningKey | None
+) -> NoReturn:
+    """Evaluate one text, with one or several evaluators."""
+    several = len(jobs) > 1
+    if several and options.as_json and key is not None:
         raise UsageError(
             "What --json prints for several evaluators is not a report file, so it cannot be signed.",
             hint="Write signed files with -o instead of --json. Nothing was run, and nothing was spent.",
         )
-    results = run_evaluations(jobs, lazy_store, concurrency)
-    several = len(jobs) > 1
-    _show(results, key, as_json=as_json, several=several)
+    results = run_evaluations(jobs, lazy_store, options.concurrency)
+    _show(results, key, as_json=options.as_json, several=several)
     for notice in results.notices:
         echo(notice, err=True)
-    exports = _write(outputs, results, jobs[0].request.inputs, key, Status(fail_on.upper()), several=several)
+    fail_on = Status(options.fail_on.upper())
+    exports = _write(options.outputs, results, jobs[0].request.inputs, key, fail_on, several=several)
     if lazy_store is not None and results.stored_reports:
-        _record(results.stored_reports, exports, lazy_store, save_baseline=save_baseline)
-    raise SystemExit(results.exit_code(fail_on))
+        _record(results.stored_reports, exports, lazy_store, save_baseline=options.save_baseline)
+    raise SystemExit(results.exit_code(options.fail_on))
 
 
-def _check_options(mode: str, *, save_baseline: bool, no_store: bool, hashes_only: bool) -> None:
-    if no_store and (save_baseline or hashes_only):
+def _new_jobs(options: RunOptions) -> list[EvaluationJob]:
+    make_request = _request_maker(options)
+    inputs, file = options.read(options.output_files[0])
+    title = PurePath(file.name).stem if file else None
+    return [
+        EvaluationJob(config, make_request(config.clock.new_id(), config.name, inputs, file, title))
+        for config in options.configs()
+    ]
+
+
+def _request_maker(options: RunOptions) -> MakeRequest:
+    playbook = library.find(options.playbook)
+
+    def make_request(
+        report_id: str, evaluator: str, inputs: Inputs, file: SourceFile | None, file_title: str | None
+    ) -> EvaluationRequest:
+        return new_request(
+            report_id=report_id,
+            playbook=playbook,
+            inputs=inputs,
+            evaluator=evaluator,
+            mode=Mode(options.mode),
+            runs=options.runs,
+            subject=options.subject,
+            producer=options.producer,
+            title=options.title or file_title,
+            reviewer=options.reviewer,
+            file=file,
+        )
+
+    return make_request
+
+
+def _run_documents(options: RunOptions, lazy_store: LazyStore | None) -> ExitCode:
+    return run_documents.run(
+        options.output_files,
+        options.configs(),
+        options.read,
+        _request_maker(options),
+        options.subject,
+        lazy_store,
+        options.batch_output,
+    )
+
+
+def _resumed_job(options: RunOptions, text: str, lazy_store: LazyStore | None) -> EvaluationJob:
+    """Return the job of the evaluation whose id begins with the text. If it is a batch of documents, run it."""
+    if lazy_store is None:
+        raise click.UsageError("--resume cannot be combined with --no-store: it continues a stored evaluation.")
+    how = (options.base_url, options.key_variables, options.timeout)
+    evaluation_id, batch_id = _find_resumed(text, lazy_store)
+    if batch_id is not None:
+        _check_documents_options(options)
+        raise SystemExit(run_documents.resume(batch_id, lazy_store, *how, options.batch_output))
+    _check_outputs(options)
+    return resumed_job(evaluation_id, lazy_store, *how)
+
+
+def _check_options(options: RunOptions) -> None:
+    if options.no_store and (options.save_baseline or options.hashes_only):
         raise click.UsageError("--no-store cannot be combined with --save-baseline or --hashes-only.")
-    if save_baseline and mode == "screening":
+    if options.save_baseline and options.mode == "screening":
         raise click.UsageError("A screening cannot be a baseline, because it is not comparable over time.")
+
+
+def _check_outputs(options: RunOptions) -> None:
+    for output in options.outputs:
+        export.check(output)
+
+
+def _check_documents_options(options: RunOptions) -> None:
+    """Raise UsageError for options that are about one report."""
+    refused = {
+        "--title": options.title is not None,
+        "--save-baseline": options.save_baseline,
+        "--sign": options.signing_key is not None,
+    }
+    if names := [name for name, is_given in refused.items() if is_given]:
+        raise UsageError(
+            f"{' and '.join(names)} cannot be used for several documents.",
+            hint="Evaluate them, and then use `byop baseline` or `byop show ID -o FILE --sign` for single reports.",
+        )
+    for output in options.outputs:
+        matrix_files.check(output)
+
+
+def _find_resumed(text: str, lazy_store: LazyStore) -> tuple[str, str | None]:
+    """Return the id of the evaluation that begins with the text, or else that of the batch of documents."""
+    store = lazy_store.store()
+    if store.batches.exists(text):
+        return "", text
+    try:
+        return store.find(text), None
+    except UnknownIdError:
+        batch_id = store.batches.find(text)
+        if batch_id is None:
+            raise
+        return "", batch_id
 
 
 _REQUEST_OPTIONS = (
@@ -141,69 +245,6 @@ def _check_resume_options(context: click.Context) -> None:
     if names:
         options = ", ".join(f"--{'evaluator' if name == 'evaluators' else name}" for name in names)
         raise click.UsageError(f"--resume continues an evaluation as it was started: omit {options}.")
-
-
-def _read_inputs(
-    output_file: str, source: Path | None, prompt: Path | None, system: Path | None, encoding: str | None
-) -> tuple[Inputs, SourceFile | None]:
-    """Return the texts to evaluate and the file of the AI output, and warn of credentials in them.
-
-    The output file "-" is standard input, which is no file.
-    """
-    paths = (None if output_file == "-" else Path(output_file), source, prompt, system)
-    files = {
-        name: _read(path, encoding)
-        for name, path in zip(NAMES, paths, strict=True)
-        if path is not None or name == "ai_output"
-    }
-    texts = {name: file.text for name, file in files.items()}
-    file_names = dict(zip(NAMES, paths, strict=True))
-    sources = {name: file.source(str(file_names[name] or "")) for name, file in files.items()}
-    inputs = Inputs.from_texts(**texts, files=sources)
-    for file in files.values():
-        for notice in file.notices:
-            echo(f"Notice: {notice}", err=True)
-    # Not those of the inputs: a warning names lines of the files.
-    for warning in key_warnings(texts):
-        echo(f"Warning: {warning}", err=True)
-    return inputs, None if output_file == "-" else sources["ai_output"]
-
-
-def _read(path: Path | None, encoding: str | None) -> FileText:
-    """Return the text of a file, or of standard input if there is no path."""
-    name = "Standard input" if path is None else str(path)
-    content = sys.stdin.buffer.read(_MAX_BYTES + 1) if path is None else read_up_to(path, _MAX_BYTES)
-    if len(content) > _MAX_BYTES:
-        raise InputError(f"{name} is larger than {_MAX_BYTES // 1024**2} MB.", hint="Evaluate it in parts.")
-    try:
-        return read_text_file(name, content, encoding=encoding)
-    except NotUtf8Error as error:
-        hint = f"If that is right, add --encoding {WINDOWS_1252}. Otherwise save it as UTF-8 and try again."
-        raise InputError(error.message, hint=hint) from error
-
-
-def _resumed_job(
-    evaluation_id: str,
-    lazy_store: LazyStore | None,
-    base_url: str | None,
-    key_variables: Sequence[str],
-    timeout: float | None,
-) -> EvaluationJob:
-    """Return a job for the unanswered questions. An incomplete report stays; a new one takes over its votes."""
-    if lazy_store is None:
-        raise click.UsageError("--resume cannot be combined with --no-store: it continues a stored evaluation.")
-    store = lazy_store.store()
-    stored = store.load(store.find(evaluation_id))
-    lazy_store.group = stored.group
-    request = stored_request(stored)
-    config = stored_config(stored, base_url, key_variables, timeout)
-    votes = [vote for _, vote in store.votes(stored.id) if vote.answer.result is not None]
-    if stored.report is None:
-        store.resume(stored.id)
-        return EvaluationJob(config, request, votes, already_stored=True)
-    if not stored.report.incomplete:
-        raise UsageError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
-    return EvaluationJob(config, replace(request, report_id=config.clock.new_id()), votes)
 
 
 def _show(results: EvaluationResults, key: SigningKey | None, *, as_json: bool, several: bool) -> None:

@@ -62,10 +62,21 @@ class StoreRecorder:
         """Return the report to compare with, or why it cannot be read. None if there is none."""
         # Evaluations of one group are no baseline for each other: which of them finishes first is chance.
         before = self.group or request.report_id
+        title = None
+        if self.group is not None and self.store.batches.exists(self.group):
+            # A subject has many documents then: only an earlier report of the same one says something about change.
+            title = None if request.document_identity is None else request.document_identity.title
+            if not title:
+                return "The document has no title, so an earlier report of it cannot be told from those of others."
         try:
-            baseline = self.store.baseline_for(request.playbook.logic_hash, request.subject, before=before)
+            baseline = self.store.baseline_for(request.playbook.logic_hash, request.subject, before=before, title=title)
         except DamagedEvaluationError as error:
             return f"The report to compare with cannot be read, so it was compared with nothing. {error.message}"
+        if (baseline is None or baseline.report is None) and title:
+            return (
+                f"There is no earlier report of this document under the subject “{request.subject}” to compare with: a "
+                "full and complete one under this playbook."
+            )
         if baseline is None or baseline.report is None:
             return None
         return BaselineReport(baseline.report, saved=baseline.baseline_since is not None)

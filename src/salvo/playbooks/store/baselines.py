@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, RowMapping, delete, insert, select
+from sqlalchemy import Connection, RowMapping, and_, delete, exists, insert, select
 
 from salvo.errors import UsageError
 from salvo.playbooks.audit import audit_log
@@ -12,7 +12,7 @@ from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.evaluations import IS_BASELINE, check_evaluation, make_record, select_fields
 from salvo.playbooks.store.records import BaselineRecord, State
-from salvo.playbooks.store.tables import baselines, evaluations
+from salvo.playbooks.store.tables import baselines, documents, evaluations
 
 
 def save(connection: Connection, row: RowMapping, now: str) -> None:
@@ -78,7 +78,9 @@ def list_saved(connection: Connection) -> list[BaselineRecord]:
     return [make_record(BaselineRecord, row) for row in connection.execute(newest_first).mappings()]
 
 
-def find_for_series(connection: Connection, playbook_hash: str, subject: str, before: str | None) -> str | None:
+def find_for_series(
+    connection: Connection, playbook_hash: str, subject: str, before: str | None, title: str | None = None
+) -> str | None:
     """Return the id of the newest saved baseline of the series, or else of its newest full and complete report."""
     # Only the id: sorting whole rows would read the texts of every evaluation of the series.
     query = (
@@ -96,4 +98,7 @@ def find_for_series(connection: Connection, playbook_hash: str, subject: str, be
     )
     if before is not None:
         query = query.where(evaluations.c.id < before)
+    if title is not None:
+        is_titled = and_(documents.c.evaluation_id == evaluations.c.id, documents.c.title == as_name(title))
+        query = query.where(exists(documents.c.evaluation_id).where(is_titled))
     return connection.scalar(query)

@@ -278,13 +278,6 @@ def _parse_error(document: Any) -> ErrorDetail:
     return ErrorDetail(**{name: check_type(name, values.get(name), str) for name in ("code", "message", "hint")})
 
 
-def matches_search(search: str) -> ColumnElement[bool]:
-    """Return a condition for a list of evaluations: one of the names contains the text, in any case."""
-    names = (evaluations.c.id, documents.c.title, evaluations.c.subject, evaluations.c.evaluator)
-    columns = (*names, SHOWN_STATUS, playbooks.c.id)
-    return or_(*(column.icontains(as_name(search), autoescape=True) for column in columns))
-
-
 def timeline_point(row: RowMapping) -> TimelinePoint:
     try:
         outcomes = check_type("outcomes", json_codec.loads(check_type("outcomes", row["outcomes"], str)), dict)

@@ -122,10 +122,11 @@ class DamagedEvaluation:
 @dataclass(frozen=True, slots=True)
 class EvaluationList:
     rows: list[HistoryRow]
-    """The newest first."""
     damaged: list[DamagedEvaluation]
     more: bool
-    """Whether there are older ones."""
+    """Whether there are more after these."""
+    total: int
+    """How many match, on all pages together."""
 
 
 @dataclass(frozen=True, slots=True)

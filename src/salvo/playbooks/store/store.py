@@ -22,17 +22,19 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import HeadSignature
 from salvo.playbooks.audit.text_hashing import without_texts
+from salvo.playbooks.documents.batch_store import DocumentBatches
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.review.events import ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel
 from salvo.playbooks.review.review_store import ReviewStore
-from salvo.playbooks.store import audit_entries, baselines, head_signatures, raw_rows, tables, votes
+from salvo.playbooks.store import audit_entries, baselines, head_signatures, history, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.location import TOUCH
 from salvo.playbooks.store.queueing import leases, notifications, process_owner
 from salvo.playbooks.store.queueing.leases import Submission
@@ -77,6 +79,7 @@ class EvaluationStore:
         self._owner = process_owner.new_owner()
         self.queue = EvaluationQueue(database, clock, self._owner)
         self.reviews = ReviewStore(database, clock)
+        self.batches = DocumentBatches(database, clock, self._owner)
 
     @classmethod
     def open(
@@ -353,24 +356,27 @@ class EvaluationStore:
         status: ShownStatus | None = None,
         mode: Mode | None = None,
         search: str = "",
+        in_texts: bool = False,
+        sort: HistorySort = HistorySort.DATE,
+        descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
     ) -> EvaluationList:
-        """Return the evaluations, the newest first. `search` looks in ids and names, and ignores case.
+        """Return the evaluations, by default the newest first. `search` looks in ids and names, and ignores case.
 
-        Damaged ones count for the limit, and are named instead of listed.
+        With `in_texts` it also looks in the texts that are stored. Damaged evaluations count for the limit, and are
+        named instead of listed.
         """
-        query = rows.select_fields(HistoryRow)
-        query = query.order_by(evaluations.c.id.desc()).limit(None if limit is None else limit + 1).offset(offset)
-        subject_name = None if subject is None else as_name(subject)
-        conditions = ((evaluations.c.subject, subject_name), (rows.SHOWN_STATUS, status), (evaluations.c.mode, mode))
-        for column, value in conditions:
-            if value is not None:
-                query = query.where(column == value)
-        if search:
-            query = query.where(rows.matches_search(search))
+        filters = HistoryFilters(subject, status, mode, search, in_texts=in_texts)
         with self._database.reading() as connection:
-            found = list(connection.execute(query).mappings())
+            found, total = history.list_rows(
+                connection,
+                filters,
+                sort,
+                descending=descending,
+                limit=None if limit is None else limit + 1,
+                offset=offset,
+            )
             listed = found if limit is None else found[:limit]
             leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in listed) else {}
         records, damaged = [], []
@@ -380,7 +386,7 @@ class EvaluationStore:
                 records.append(replace(record, state=leased.get(record.id, record.state)))
             except DamagedEvaluationError as error:
                 damaged.append(DamagedEvaluation(error.evaluation_id, str(error)))
-        return EvaluationList(records, damaged, more=len(found) > len(listed))
+        return EvaluationList(records, damaged, more=len(found) > len(listed), total=total)
 
     def _running_states(self, connection: Connection) -> dict[str, State]:
         """Return the actual states of all evaluations that are stored as running, which an index has."""
@@ -451,13 +457,16 @@ class EvaluationStore:
         with self._database.reading() as connection:
             return baselines.list_saved(connection)
 
-    def baseline_for(self, playbook_hash: str, subject: str, before: str | None = None) -> StoredEvaluation | None:
+    def baseline_for(
+        self, playbook_hash: str, subject: str, before: str | None = None, title: str | None = None
+    ) -> StoredEvaluation | None:
         """Return what to compare with: the newest saved baseline, or else the newest full and complete report.
 
-        `before` excludes that evaluation and later ones. A screening is never used.
+        `before` excludes that evaluation and later ones. With a title, only reports of documents that are called so
+        are considered. A screening is never used.
         """
         with self._database.reading() as connection:
-            evaluation_id = baselines.find_for_series(connection, playbook_hash, subject, before)
+            evaluation_id = baselines.find_for_series(connection, playbook_hash, subject, before, title)
             return None if evaluation_id is None else self._parse(rows.get_row(connection, evaluation_id))
 
     # Reviews. What else there is of them is in `reviews`.

@@ -38,6 +38,8 @@ playbooks = Table(
     Column("document", Text, nullable=False),
 )
 
+_LISTED = ("evaluator", "playbook_hash", "mode", "status", "incomplete", "state")
+
 evaluations = Table(
     "byop_evaluations",
     metadata,
@@ -69,10 +71,25 @@ evaluations = Table(
     Column("client", _Name),
     Column("requirement", _Name),
     Column("client_token", _Name),
-    Index("byop_evaluations_by_subject", "subject", "id"),
     Index("byop_evaluations_by_series", "playbook_hash", "subject", "id"),
     Index("byop_evaluations_by_token", "client_token", unique=True),
+    Index("byop_evaluations_by_group", "group_id", "state", "id"),
+    # With all that lists are searched, filtered and sorted by: otherwise the texts of every evaluation would be read.
+    Index("byop_evaluations_listed", "id", "subject", *_LISTED),
+    Index("byop_evaluations_by_subject", "subject", "id", *_LISTED),
 )
+
+batches = Table(
+    "byop_batches",
+    metadata,
+    Column("id", _Name, primary_key=True),
+    Column("created_at", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("subject", _Name, nullable=False),
+    Column("planned", Integer, nullable=False),
+    Column("unread", Text, nullable=False),
+)
+"""Documents that were given together. Their evaluations have the id in `group_id`."""
 
 IS_RUNNING = evaluations.c.state == literal_column("'running'")
 """Written out, not as a parameter: otherwise neither database would use the index of running evaluations."""
@@ -94,6 +111,7 @@ documents = Table(
     metadata,
     Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), primary_key=True),
     Column("title", Text, nullable=False),
+    Index("byop_documents_titles", "evaluation_id", "title"),
 )
 
 votes = Table(
@@ -182,6 +200,14 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "client": "who asked for the evaluation; clients take turns",
         "requirement": "what a server must have to run it",
         "client_token": "makes two equal requests one evaluation",
-    }
+    },
+    "byop_batches": {
+        "id": "which evaluations were started together; the log has it in their `group_id`",
+        "created_at": "when they were",
+        "title": "what somebody called them",
+        "subject": "the subject of its evaluations, which the log has",
+        "planned": "how many were announced",
+        "unread": "the files of which there is no evaluation, because they could not be read",
+    },
 }
-"""The columns that only coordinate processes. `byop verify` compares every other column with the audit log."""
+"""The columns that only coordinate processes or name groups. `byop verify` compares all others with the audit log."""

@@ -14,6 +14,7 @@ from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.damage import damaged_evaluation
+from salvo.playbooks.store.history import HistorySort
 from salvo.playbooks.store.records import BaselineRecord, DamagedEvaluation, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
@@ -26,15 +27,15 @@ NameQuery = Annotated[str, Query(max_length=MAX_NAME_LENGTH)]
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Newest first."""
-
     rows: tuple[HistoryRow, ...]
     damaged: tuple[DamagedEvaluation, ...]
     """Those that cannot be listed, because their rows have values that Salvo did not write."""
     offset: int
     limit: int
     more: bool
-    """Whether there are older rows."""
+    """Whether there are more rows after these."""
+    total: int
+    """How many match, on all pages together."""
 
 
 @router.get("/history", operation_id="listHistory")
@@ -45,14 +46,32 @@ def history(
     mode: Annotated[Mode | None, Query(description="Only evaluations in this mode.")] = None,
     search: Annotated[
         str,
-        Query(max_length=MAX_NAME_LENGTH, description="Searches ids, subjects, evaluators, statuses and playbooks."),
+        Query(
+            max_length=MAX_NAME_LENGTH,
+            description="Searches ids, titles, subjects, evaluators, statuses and playbooks.",
+        ),
     ] = "",
+    in_texts: Annotated[
+        bool, Query(description="Also find evaluations whose stored texts have all words of the search.")
+    ] = False,
+    sort: Annotated[HistorySort, Query(description="What the rows are sorted by.")] = HistorySort.DATE,
+    descending: Annotated[bool, Query(description="The newest, last or most severe first.")] = True,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> HistoryPage:
-    """Return the evaluations, including running and interrupted ones."""
-    page = services.store.history(subject, status=status, mode=mode, search=search, limit=limit, offset=offset)
-    return HistoryPage(tuple(page.rows), tuple(page.damaged), offset, limit, page.more)
+    """Return the evaluations, by default the newest first, including running and interrupted ones."""
+    page = services.store.history(
+        subject,
+        status=status,
+        mode=mode,
+        search=search,
+        in_texts=in_texts,
+        sort=sort,
+        descending=descending,
+        limit=limit,
+        offset=offset,
+    )
+    return HistoryPage(tuple(page.rows), tuple(page.damaged), offset, limit, page.more, page.total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,11 @@ def signed_json(report: Report, key: SigningKey | None, review: ReviewSection | 
 def check(path: Path) -> None:
     """Raise UsageError if the file cannot be written. Call this before anything is paid for."""
     _renderer(path)
+    check_writable(path)
+
+
+def check_writable(path: Path) -> None:
+    """Raise UsageError if there can be no file at this path."""
     if path.is_dir():
         raise UsageError(f"{path} cannot be written: it is a folder.", hint=_UNSPENT)
     nearest = next(folder for folder in path.resolve().parents if folder.exists())

@@ -1,0 +1,1 @@
+"""Many documents at once: the matrix of documents and checks, and its files."""

@@ -1,0 +1,110 @@
+"""The list of evaluations: searched, filtered and sorted by an index, so that its length hardly matters.
+
+Only the rows of one page are read. A search in texts is the exception: it reads the text of every evaluation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Select, and_, case, func, or_, select
+
+from salvo.playbooks.enums import Mode, ShownStatus
+from salvo.playbooks.store.column_text import as_name
+from salvo.playbooks.store.evaluations import SHOWN_STATUS, select_fields
+from salvo.playbooks.store.records import HistoryRow
+from salvo.playbooks.store.tables import documents, evaluations, playbooks
+
+_ROW = evaluations.c
+
+
+class HistorySort(StrEnum):
+    DATE = "date"
+    TITLE = "title"
+    SUBJECT = "subject"
+    STATUS = "status"
+    """By severity. Incomplete reports are below all others, and evaluations without a report below these."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilters:
+    subject: str | None = None
+    status: ShownStatus | None = None
+    mode: Mode | None = None
+    search: str = ""
+    """A part of an id or a name, in upper or lower case."""
+    in_texts: bool = False
+    """Whether the search also finds evaluations whose texts have all of its words."""
+
+
+def list_rows(
+    connection: Connection,
+    filters: HistoryFilters,
+    sort: HistorySort,
+    *,
+    descending: bool,
+    limit: int | None,
+    offset: int,
+) -> tuple[list[RowMapping], int]:
+    """Return the rows of one page, and how many there are on all pages together."""
+    conditions = list(_conditions(filters))
+    total = connection.scalar(_matching(select(func.count()), filters).where(*conditions)) or 0
+    order = [column.desc() if descending else column.asc() for column in _sort_columns(sort)]
+    # First the ids alone, by an index; then the rows of the page.
+    page = _matching(select(_ROW.id), filters, sort).where(*conditions).order_by(*order)
+    ids = list(connection.scalars(page.limit(limit).offset(offset)))
+    rows = connection.execute(select_fields(HistoryRow).where(_ROW.id.in_(ids))).mappings()
+    by_id = {row["id"]: row for row in rows}
+    return [by_id[evaluation_id] for evaluation_id in ids if evaluation_id in by_id], total
+
+
+def _matching(query: Select[Any], filters: HistoryFilters, sort: HistorySort = HistorySort.DATE) -> Select[Any]:
+    """Select from what is searched and sorted by, and nothing more."""
+    tables: FromClause = evaluations
+    if filters.search or sort is HistorySort.TITLE:
+        tables = tables.outerjoin(documents, documents.c.evaluation_id == _ROW.id)
+    if filters.search:
+        tables = tables.outerjoin(playbooks, playbooks.c.logic_hash == _ROW.playbook_hash)
+    return query.select_from(tables)
+
+
+def _conditions(filters: HistoryFilters) -> Iterator[ColumnElement[bool]]:
+    if filters.subject is not None:
+        yield _ROW.subject == as_name(filters.subject)
+    if filters.status is not None:
+        yield SHOWN_STATUS.in_([filters.status])
+    if filters.mode is not None:
+        yield _ROW.mode == filters.mode
+    if filters.search:
+        names = (_ROW.id, documents.c.title, _ROW.subject, _ROW.evaluator, SHOWN_STATUS, playbooks.c.id)
+        in_names = or_(*(column.icontains(as_name(filters.search), autoescape=True) for column in names))
+        yield or_(in_names, _in_texts(filters.search)) if filters.in_texts else in_names
+
+
+def _in_texts(search: str) -> ColumnElement[bool]:
+    """Return the condition that the texts have every word. They are JSON in ASCII, so the words are looked up as that.
+
+    Upper and lower case are the same for the letters a to z only.
+    """
+    words = [json.dumps(word)[1:-1] for word in search.split()]
+    return and_(_ROW.inputs.is_not(None), *(_ROW.inputs.icontains(word, autoescape=True) for word in words))
+
+
+_SEVERITY = case(
+    {str(status): place for place, status in enumerate(reversed(ShownStatus))}, value=SHOWN_STATUS, else_=-1
+)
+"""The higher the more severe. An incomplete report and an evaluation without one are below all others."""
+
+
+def _sort_columns(sort: HistorySort) -> tuple[ColumnElement[Any], ...]:
+    """Return the columns to sort by. Ids sort by time, so they are the date, and decide where all else is equal."""
+    columns: dict[HistorySort, ColumnElement[Any]] = {
+        HistorySort.TITLE: func.lower(func.coalesce(documents.c.title, "")),
+        HistorySort.SUBJECT: func.lower(_ROW.subject),
+        HistorySort.STATUS: _SEVERITY,
+    }
+    return (columns[sort], _ROW.id) if sort in columns else (_ROW.id,)
