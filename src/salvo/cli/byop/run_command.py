@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 from click.core import ParameterSource
 
-from salvo.cli.byop import run_documents
 from salvo.cli.byop.baseline import baseline_notice
 from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, run_evaluations
 from salvo.cli.byop.evaluator_configs import new_configs
 from salvo.cli.byop.input_files import read_inputs
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.resumed_job import resumed_job
-from salvo.cli.byop.run_documents import BatchOutput, MakeRequest
 from salvo.cli.byop.signing_option import read_signing_key
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.errors import UnknownIdError, UsageError
-from salvo.playbooks.documents import matrix_files
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.inputs import Inputs, SourceFile
 from salvo.playbooks.evaluate.request import EvaluationRequest, new_request
@@ -35,6 +32,7 @@ from salvo.playbooks.report.export import json
 from salvo.playbooks.report.report import Report
 
 if TYPE_CHECKING:
+    from salvo.cli.byop.run_documents import BatchOutput, MakeRequest
     from salvo.playbooks.audit.signing import SigningKey
 
 
@@ -70,6 +68,8 @@ class RunOptions:
 
     @property
     def batch_output(self) -> BatchOutput:
+        from salvo.cli.byop.run_documents import BatchOutput  # not for one document, which need not wait for it
+
         return BatchOutput(self.outputs, self.as_json, Status(self.fail_on.upper()), self.concurrency)
 
     def read(self, path: Path | str) -> tuple[Inputs, SourceFile | None]:
@@ -157,6 +157,8 @@ def _request_maker(options: RunOptions) -> MakeRequest:
 
 
 def _run_documents(options: RunOptions, lazy_store: LazyStore | None) -> ExitCode:
+    from salvo.cli.byop import run_documents  # not for one document, which need not wait for it
+
     return run_documents.run(
         options.output_files,
         options.configs(),
@@ -175,6 +177,8 @@ def _resumed_job(options: RunOptions, text: str, lazy_store: LazyStore | None) -
     how = (options.base_url, options.key_variables, options.timeout)
     evaluation_id, batch_id = _find_resumed(text, lazy_store)
     if batch_id is not None:
+        from salvo.cli.byop import run_documents  # not for one document, which need not wait for it
+
         _check_documents_options(options)
         raise SystemExit(run_documents.resume(batch_id, lazy_store, *how, options.batch_output))
     _check_outputs(options)
@@ -205,8 +209,11 @@ def _check_documents_options(options: RunOptions) -> None:
             f"{' and '.join(names)} cannot be used for several documents.",
             hint="Evaluate them, and then use `byop baseline` or `byop show ID -o FILE --sign` for single reports.",
         )
-    for output in options.outputs:
-        matrix_files.check(output)
+    if options.outputs:
+        from salvo.playbooks.documents import matrix_files  # templates, which only a matrix needs
+
+        for output in options.outputs:
+            matrix_files.check(output)
 
 
 def _find_resumed(text: str, lazy_store: LazyStore) -> tuple[str, str | None]:
