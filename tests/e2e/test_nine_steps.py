@@ -9,7 +9,15 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, Visit
 from tests.support.byop_project import BIN
-from tests.support.playbook_page import answers, card, choose_model, fill_form, run, wait_for_report
+from tests.support.playbook_page import (
+    answers,
+    card,
+    choose_model,
+    fill_form,
+    open_technical_record,
+    run,
+    wait_for_report,
+)
 from tests.support.web import CAREFUL, CARELESS, Judging
 
 QUOTE = "courts always uphold caps of this kind"
@@ -63,6 +71,8 @@ def test_paste_run_watch_read_jump_save_run_again_and_export(
 
 
 def _save_as_baseline(page: Page) -> None:
+    page.get_by_text("Baseline", exact=True).click()
+    expect(page.get_by_text("It replaces nothing")).to_be_visible()
     page.get_by_role("button", name="Save as Baseline").click()
     expect(page.get_by_text(re.compile("^Baseline since "))).to_be_visible()
     expect(page.get_by_role("button", name="Remove as Baseline")).to_be_visible()
@@ -74,7 +84,8 @@ def _read_cards(page: Page) -> None:
     certainty = card(page, "certainty_language")
     expect(certainty.get_by_text("FAIL").first).to_be_visible()
     # The rules always agree with themselves, so only a model's votes are shown.
-    expect(certainty).to_contain_text(re.compile(r"Decided by the rule certainty|Run 3:"))
+    votes = page.locator("[data-votes=certainty_language]")
+    expect(certainty.or_(votes).last).to_contain_text(re.compile(r"Decided by the rule certainty|Run 3:"))
     expect(card(page, "drift_over_time_support")).to_contain_text("Derived from the other results")
 
 
@@ -86,11 +97,12 @@ def _go_to_the_evidence(page: Page) -> None:
     expect(mark).to_be_focused()
     expect(mark).to_be_in_viewport()
     assert quoted.startswith(mark.inner_text())
-    page.get_by_role("link", name="Evidence for check 2: go to the check").first.click()
+    page.get_by_role("link", name="Evidence for check 2, result fail: go to the check").first.click()
     expect(page.locator("#check-2")).to_be_focused()
 
 
 def _look_at_variance(page: Page) -> None:
+    open_technical_record(page)
     variance = page.locator("#variance")
     expect(variance).to_contain_text(re.compile("1.00 – stable|agrees with itself by construction"))
     expect(page.get_by_role("tooltip")).to_be_hidden()

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, StoredReports, Visit
 from tests.support.byop_project import ESCALATED, QUOTES, TEXT, ScriptedJudge, verdict
-from tests.support.playbook_page import card, choose_model, drop, fill_form, run, wait_for_report
+from tests.support.playbook_page import card, choose_model, drop, fill_form, open_technical_record, run, wait_for_report
 from tests.support.provider import Say
 from tests.support.web import CARELESS
 
@@ -45,6 +45,7 @@ def test_a_hostile_text_of_two_megabytes_is_shown_as_text(site: Site, visit: Vis
         "U+200B",
     ):
         expect(frozen).to_contain_text(text_shown)
+    open_technical_record(page)
     expect(page.get_by_text("<img src=x onerror=alert(4)>", exact=True)).to_be_visible()
     assert page.locator("main :is(script, img, iframe, object, a[href^=javascript])").count() == 0
     certainty = card(page, "certainty_language")
@@ -76,6 +77,7 @@ def test_dissent_is_shown_and_a_quote_not_in_the_text_is_struck_through(site: Si
     struck = card(page, "escalation_signal").locator("del")
     expect(struck).to_have_text(f"“{invented}”")
     expect(struck).to_have_css("text-decoration-line", "line-through")
+    open_technical_record(page)
     expect(page.locator("#variance").get_by_role("listitem")).to_contain_text("certainty_language")
 
 
@@ -95,8 +97,9 @@ def test_evidence_is_complete_on_the_page(site: Site, visit: Visit) -> None:
     page = _report_by_model(site, visit, text)
     unsupported = card(page, "assumption_disclosure")
     expect(unsupported).to_contain_text("Evidence requirement not met")
-    expect(unsupported.get_by_text("not counted", exact=True)).to_have_count(3)
-    expect(unsupported).to_contain_text("It quotes a placeholder of its instructions, not the text.")
+    votes = page.locator("[data-votes=assumption_disclosure]")
+    expect(votes.get_by_text("not counted", exact=True)).to_have_count(3)
+    expect(votes).to_contain_text("It quotes a placeholder of its instructions, not the text.")
     certainty = card(page, "certainty_language")
     expect(certainty.locator("blockquote:visible")).to_have_count(10)
     certainty.get_by_text("20 more passages; all are marked in the text").click()
@@ -136,14 +139,16 @@ def test_a_screening_is_labelled_and_cannot_be_a_baseline(site: Site, visit: Vis
 def test_hashes_prompt_and_json_can_be_copied(site: Site, visit: Visit) -> None:
     page = _report_by_rules(site, visit, mode="Full (3 runs, auditable)")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_technical_record(page)
     shown = page.get_by_text(re.compile(r"^sha256:[0-9a-f]{64}$")).first
     expect(shown).to_have_css("font-family", re.compile("mono"))
     page.get_by_role("button", name="Copy Playbook logic hash").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == shown.inner_text()
+    page.get_by_text("Suggested revision prompt").click()
     expect(page.get_by_role("region", name="Revision prompt")).to_contain_text("certainty")
     expect(page.get_by_role("region", name="Raw JSON")).to_be_hidden()
-    page.get_by_text("Raw JSON").click()
+    page.get_by_text("Raw JSON").last.click()
     expect(page.get_by_role("region", name="Raw JSON")).to_contain_text('"byop_report"')
 
 

@@ -51,8 +51,12 @@ def run(page: Page) -> None:
 def wait_for_report(page: Page) -> str:
     """Wait for the report and return its id."""
     page.wait_for_url("**/reports/*")
-    expect(page.get_by_role("heading", name="BYOP observability report")).to_be_visible()
+    expect(page.get_by_text("BYOP observability report").first).to_be_visible()
     return page.url.rpartition("/")[2]
+
+
+def open_technical_record(page: Page) -> None:
+    page.get_by_text("Evaluation, variance, votes, hashes and raw JSON").click()
 
 
 def answers(page: Page) -> Locator:

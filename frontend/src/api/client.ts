@@ -139,7 +139,8 @@ export const api = {
   reviewQueue: (query: QueueQuery) => unwrap(client.GET("/api/review-queue", { params: { query } })),
   reportExportUrl: (id: string, format: "json" | "html" | "md") =>
     `/api/reports/${encodeURIComponent(id)}/export?format=${format}`,
-  saveBaseline: (id: string) => unwrap(client.POST("/api/baselines", { body: { report_id: id } })),
+  saveBaseline: (id: string, reason: string) =>
+    unwrap(client.POST("/api/baselines", { body: { report_id: id, reason } })),
   clearBaseline: (id: string) =>
     unwrap(client.DELETE("/api/baselines/{report_id}", { params: { path: { report_id: id } } })),
 

@@ -916,6 +916,12 @@ export interface components {
         BaselineCreate: {
             /** Report Id */
             report_id: string;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             * @default
+             */
+            reason?: string;
         };
         /** BaselineRecord */
         BaselineRecord: {
@@ -1298,6 +1304,8 @@ export interface components {
         };
         /** CheckLabels */
         CheckLabels: {
+            /** Title */
+            title: string;
             /** Votes */
             votes: string;
             /** Facts */
@@ -2862,6 +2870,10 @@ export interface components {
             identity: components["schemas"]["NamedValue"][];
             /** Title */
             title: string;
+            /** Verdict */
+            verdict: components["schemas"]["VerdictReason"][];
+            /** Next Steps */
+            next_steps: string[];
             /** Status Meaning */
             status_meaning: string;
             /** Status Reasons */
@@ -3496,6 +3508,7 @@ export interface components {
             baseline_since: string | null;
             /** Baseline Refused */
             baseline_refused: string;
+            baseline_replaces: components["schemas"]["BaselineRecord"] | null;
             /** Resumable */
             resumable: boolean;
             /** Withheld */
@@ -3774,6 +3787,13 @@ export interface components {
             difference: number | null;
             /** P Value */
             p_value: number | null;
+        };
+        /** VerdictReason */
+        VerdictReason: {
+            /** Text */
+            text: string;
+            /** Check */
+            check: number | null;
         };
         /**
          * Verdicts

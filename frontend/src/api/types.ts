@@ -39,6 +39,7 @@ export type ShownStatus = Schemas["ShownStatus"];
 export type Status = Schemas["Status"];
 export type StoredReport = Schemas["StoredReport"];
 export type TimelineReport = Schemas["TimelineReport"];
+export type VerdictReason = Schemas["VerdictReason"];
 export type VoteEvent = Schemas["VoteSummary"];
 export type RetryWait = Schemas["RetryNotice"];
 export type OpenCalls = Schemas["OpenCallsNotice"];

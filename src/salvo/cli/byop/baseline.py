@@ -35,14 +35,15 @@ def baseline_notice(report_id: str, subject: str) -> str:
 
 @baseline.command(name="set")
 @click.argument("report_id", metavar="ID")
-def set_(report_id: str) -> None:
+@click.option("--reason", default="", help="Why, for the audit log: of interest if the report is not STABLE.")
+def set_(report_id: str, reason: str) -> None:
     """Save a full, complete report as the baseline of its subject and playbook, in place of another one.
 
     ID is a report's id, a prefix of it, or `latest`.
     """
     with open_store() as store:
         full_id = store.find(report_id)
-        store.set_baseline(full_id)
+        store.set_baseline(full_id, reason)
         subject = store.load(full_id).subject
     echo(baseline_notice(full_id, subject))
 

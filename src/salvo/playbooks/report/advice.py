@@ -66,9 +66,9 @@ def next_steps(
     steps = [_step(check) for check in checks if check.result is Result.FAIL]
     if incomplete:
         steps.append(_RESUME)
-    unclear = [check.check_id for check in checks if _is_unclear(check)]
+    unclear = [check.check_id for check in checks if is_unclear(check)]
     if unclear:
-        steps.append(f"Review the text yourself on what this evaluation could not decide: {', '.join(unclear)}.")
+        steps.append(undecided_step(unclear))
     if drift.same_text is False and drift.same_judge is False:
         steps.append("Evaluate the new text with the previous evaluator to tell the two changes apart.")
     if not steps:
@@ -103,7 +103,11 @@ def _quote(check: CheckResult) -> str:
     return f"“{shortened}”{where}"
 
 
-def _is_unclear(check: CheckResult) -> bool:
+def undecided_step(names: Sequence[str]) -> str:
+    return f"Review the text yourself on what this evaluation could not decide: {', '.join(names)}."
+
+
+def is_unclear(check: CheckResult) -> bool:
     return check.result is Result.INDETERMINATE and check.decided_by != "derived" and not check.incomplete
 
 

@@ -132,15 +132,19 @@ def status_reasons(report: Report) -> list[str]:
         for check in checks
         if check.incomplete
     ]
-    problems = dict.fromkeys(
-        visible_note(run.problem) for check in checks if check.incomplete for run in check.raw_runs if run.problem
-    )
     failed = [
         f"{check.check_id} ({check.severity} severity) failed, whatever the missing votes will be."
         for check in checks
         if check.result is Result.FAIL and check.decided_by != "derived"
     ]
-    return [*missing, *[problem for problem in problems if problem != NOT_ASKED][:_MAX_PROBLEMS], *failed]
+    return [*missing, *missing_vote_problems(report), *failed]
+
+
+def missing_vote_problems(report: Report) -> list[str]:
+    """Return the first different reasons why votes are missing."""
+    runs = (run for check in report.check_results if check.incomplete for run in check.raw_runs)
+    problems = dict.fromkeys(visible_note(run.problem) for run in runs if run.problem and run.problem != NOT_ASKED)
+    return list(problems)[:_MAX_PROBLEMS]
 
 
 def baseline_refused(report: Report) -> str:

@@ -15,7 +15,7 @@ from salvo.playbooks.store.records import BaselineRecord, State
 from salvo.playbooks.store.tables import baselines, documents, evaluations
 
 
-def save(connection: Connection, row: RowMapping, now: str) -> None:
+def save(connection: Connection, row: RowMapping, now: str, reason: str = "") -> None:
     """Make the report of an evaluation the baseline of its series, in place of another one.
 
     A saved one stays as it is. Only in an exclusive transaction, so that a series never has two.
@@ -30,7 +30,7 @@ def save(connection: Connection, row: RowMapping, now: str) -> None:
     for earlier in connection.execute(replaced.where(*of_series)).mappings().all():
         _remove(connection, earlier, now)
     connection.execute(insert(baselines).values(evaluation_id=row["id"], saved_at=now, **series))
-    _log(connection, audit_log.BASELINE_SET, row, now)
+    _log(connection, audit_log.BASELINE_SET, row, now, **({"reason": reason} if reason else {}))
 
 
 def _check_suitable(row: RowMapping) -> None:
@@ -65,10 +65,10 @@ def _remove(connection: Connection, row: RowMapping, now: str) -> None:
     _log(connection, audit_log.BASELINE_CLEARED, row, now)
 
 
-def _log(connection: Connection, action: str, row: RowMapping, now: str) -> None:
+def _log(connection: Connection, action: str, row: RowMapping, now: str, **details: str) -> None:
     series = {"playbook_logic_hash": as_logged(row["playbook_hash"]), "subject": as_logged(row["subject"])}
     report_hash = as_logged(row["report_hash"])
-    audit_entries.append(connection, audit_log.content(action, row["id"], report_hash, at=now, **series))
+    audit_entries.append(connection, audit_log.content(action, row["id"], report_hash, at=now, **series, **details))
 
 
 def list_saved(connection: Connection) -> list[BaselineRecord]:

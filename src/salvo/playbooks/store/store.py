@@ -439,10 +439,10 @@ class EvaluationStore:
 
     # Baselines.
 
-    def set_baseline(self, evaluation_id: str) -> None:
-        """Save a report to compare later ones with."""
+    def set_baseline(self, evaluation_id: str, reason: str = "") -> None:
+        """Save a report to compare later ones with. The audit log has the reason."""
         with self._database.writing(alone=True) as connection:
-            baselines.save(connection, rows.get_row(connection, evaluation_id), self._now())
+            baselines.save(connection, rows.get_row(connection, evaluation_id), self._now(), reason)
 
     def clear_baseline(self, evaluation_id: str) -> None:
         """Remove a baseline. The report itself stays."""

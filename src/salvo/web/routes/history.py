@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import Field
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import PlaybookError
@@ -126,6 +127,7 @@ def _variance(services: Services, logic_hash: str, evaluation_id: str) -> Varian
 
 class BaselineCreate(RequestModel, json_schema_extra={"examples": [{"report_id": "latest"}]}):
     report_id: Name
+    reason: Annotated[str, Field(max_length=2000, description="Why, for the audit log.")] = ""
 
 
 @router.get("/baselines", operation_id="listBaselines")
@@ -137,7 +139,7 @@ def baselines(services: ServicesDep) -> list[BaselineRecord]:
 @router.post("/baselines", status_code=204, operation_id="saveBaseline")
 def save(body: BaselineCreate, services: ServicesDep) -> Response:
     """Save a report as the baseline of its subject."""
-    services.store.set_baseline(services.store.find(body.report_id))
+    services.store.set_baseline(services.store.find(body.report_id), body.reason.strip())
     return Response(status_code=204)
 
 

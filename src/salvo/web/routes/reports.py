@@ -18,10 +18,13 @@ from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
 from salvo.playbooks.report.export import render
 from salvo.playbooks.report.report import CheckResult, Report
+from salvo.playbooks.report.verdict_reasons import VerdictReason, check_title, next_steps, verdict_reasons
 from salvo.playbooks.review.build_section import review_section
+from salvo.playbooks.store.column_text import as_name
+from salvo.playbooks.store.records import BaselineRecord, StoredEvaluation
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
-from salvo.web.services import ServicesDep
+from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api", tags=["reports"], route_class=JsonRoute)
 
@@ -38,6 +41,8 @@ class ReportTexts:
 
 @dataclass(frozen=True, slots=True)
 class CheckLabels:
+    title: str
+    """The name of the check, in words."""
     votes: str
     facts: list[NamedValue]
     confidence: str
@@ -59,6 +64,9 @@ class ReportLabels:
     """Which document this is about, and who had it evaluated when."""
     title: str
     """What to call the report: the title of its document, else the name of its file, else a general name."""
+    verdict: list[VerdictReason]
+    """Why, in words: what failed, what is undecided, unstable or hidden."""
+    next_steps: list[str]
     status_meaning: str
     status_reasons: list[str]
     mode: str
@@ -101,6 +109,8 @@ class StoredReport:
     """When it was saved as a baseline, or None."""
     baseline_refused: str
     """Why it cannot be a baseline; empty if it can."""
+    baseline_replaces: BaselineRecord | None
+    """The baseline of the same subject and playbook that this report would replace."""
     resumable: bool
     """Whether it is incomplete and the evaluation with the same id can be resumed."""
     withheld: tuple[str, ...]
@@ -121,10 +131,17 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
         texts=texts,
         baseline_since=stored.baseline_since,
         baseline_refused=labels.baseline_refused(report),
+        baseline_replaces=_replaced_baseline(stored, services),
         resumable=resumable,
         withheld=_withheld(report),
         withheld_notice=labels.WITHHELD,
     )
+
+
+def _replaced_baseline(stored: StoredEvaluation, services: Services) -> BaselineRecord | None:
+    series = (as_name(stored.subject), stored.playbook_hash)
+    saved = (row for row in services.store.baselines() if (row.subject, row.playbook_hash) == series)
+    return next((row for row in saved if row.evaluation_id != stored.id), None)
 
 
 def report_labels(report: Report) -> ReportLabels:
@@ -132,6 +149,8 @@ def report_labels(report: Report) -> ReportLabels:
         status=labels.status(report),
         identity=identity_labels.identity(report),
         title=identity_labels.title(report),
+        verdict=verdict_reasons(report),
+        next_steps=next_steps(report),
         status_meaning=labels.status_meaning(report),
         status_reasons=labels.status_reasons(report),
         mode=report.execution_mode.label,
@@ -159,6 +178,7 @@ def report_labels(report: Report) -> ReportLabels:
 
 def _check_labels(check: CheckResult) -> CheckLabels:
     return CheckLabels(
+        title=check_title(check.check_id),
         votes=labels.votes(check),
         facts=labels.facts(check),
         confidence=labels.confidence(check),

@@ -15,7 +15,7 @@ from salvo.engine.text.unicode_escape import INVISIBLE, code_point
 from salvo.playbooks.enums import DISCLAIMERS, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import annotated_text, html
-from salvo.playbooks.report.report import Location, Report
+from salvo.playbooks.report.report import DocumentIdentity, Location, Report
 from tests.playbooks.report.export.examples import INPUTS, SIGNED_BY, checks, everything, of_status
 from tests.support.attacks import ATTACKS, attack_texts, with_text_everywhere
 from tests.support.parsed_html import ParsedHtml
@@ -41,27 +41,32 @@ def test_it_has_every_part_of_the_report_in_order() -> None:
     assert outline.by_element["h1"] + outline.by_element["h2"] == snapshot(
         [
             "BYOP observability report",
-            "Findings in the text",
-            "Key risks",
             "Recommended next steps",
+            "Findings in the text",
             "Checks at a glance",
             "Checks",
-            "Variance",
             "Drift",
             "Assumptions stated in the text",
-            "Uncertainty",
             "Areas not checked",
             "Limitations",
-            "Models",
-            "Tokens and cost",
-            "Integrity",
-            "Raw runs",
             "Suggested revision prompt",
             "The frozen text",
             "The source document",
             "The prompt",
+            "Technical record",
         ]
     )
+
+
+def test_a_title_can_end_neither_the_style_nor_the_string_it_is_printed_in() -> None:
+    hostile = 'Lease "x"</style><script>alert(1)</script>\\'
+    report = replace(everything(), document_identity=DocumentIdentity(hostile))
+    outline = ParsedHtml(page(report))
+    assert outline.by_element["h1"] == [hostile]
+    assert "script" not in outline.by_element
+    [style] = outline.by_element["style"]
+    assert style.count("@top-left") == 1
+    assert '"Lease \\22 x\\22 \\3c \\2f style' in style
 
 
 def test_the_disclaimers_come_before_everything_else() -> None:
@@ -85,7 +90,7 @@ def test_a_card_says_all_there_is_to_a_check() -> None:
     assert re.sub(r"\n*(<[^>]*>\n*)+", "\n", f"<{card}") == snapshot("""\
 
 2. \n\
-certainty_language
+Certainty language
 ✗
  FAIL
 Does the AI output use unjustified certainty without qualifiers, scope limits, or escalation guidance?
@@ -98,13 +103,6 @@ not calibrated
 Consistency
 0.50
 An absolute claim stands without a qualifier.
-Votes
-Run 1: \n\
-fail
-Run 2: \n\
-pass
-Run 3: \n\
-fail
 Evidence
 “The agreement is fully lawful with Article 28 GDPR and always safe to sign.”
 line 6 · runs 1, 3

@@ -1,14 +1,12 @@
 import { Fragment } from "react";
-import type { CheckResult, Citation, Location, RawRun, ReportLabels } from "@/api/types";
-import { Badge, badgeTone, Label } from "@/components/Badge";
+import type { CheckResult, Citation, Location, ReportLabels } from "@/api/types";
+import { Badge, badgeTone } from "@/components/Badge";
 import { Details } from "@/components/Details";
 import { Facts } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatSeconds, pluralize } from "@/lib/format";
+import { pluralize } from "@/lib/format";
 import { EvaluatorNote } from "./EvaluatorNote";
-
-/** Scrolls to a quote in the text; null if the text is not stored. */
-export type ShowInText = ((location: Location) => void) | null;
+import { Quote, type ShowInText } from "./Quote";
 
 interface CheckCardProps {
   check: CheckResult;
@@ -19,9 +17,11 @@ interface CheckCardProps {
   children?: React.ReactNode;
 }
 
+/** A card per check. Passed and derived checks are collapsed: they are not what a reader must act on. */
 export function CheckCard({ check, labels, number, show, children }: CheckCardProps) {
   const checkLabels = labels.checks[check.check_id];
   const showsVotes = checkLabels?.shows_votes ?? true;
+  const collapsed = check.result === "pass" || check.decided_by === "derived";
   return (
     <article
       id={`check-${number}`}
@@ -29,43 +29,52 @@ export function CheckCard({ check, labels, number, show, children }: CheckCardPr
       aria-labelledby={`check-${number}-name`}
       data-tone={badgeTone(check.result)}
       data-check={check.check_id}
-      className="scroll-mt-28 rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card px-5 py-4"
+      className="scroll-mt-28 break-inside-avoid rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card"
     >
-      <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-        <h3 id={`check-${number}-name`} className="text-lg font-semibold [overflow-wrap:anywhere]">
-          {number}. <VisibleText>{checkTitle(check.check_id)}</VisibleText>
-        </h3>
-        <Badge value={check.result} />
-      </header>
-      <p className="foreign mt-1 text-soft">
-        <VisibleText>{check.question}</VisibleText>
-      </p>
-      <div className="mt-3">
-        <Facts facts={checkLabels?.facts ?? []} small />
-      </div>
-      {checkLabels?.decided_by ? <p className="mt-2 text-sm text-soft">{checkLabels.decided_by}</p> : null}
-      {checkLabels?.notices.map((notice) => (
-        <p key={notice} className="mt-2 font-semibold">
-          {notice}
-        </p>
-      ))}
-      {check.notes ? (
-        <p className="foreign mt-3">
-          <EvaluatorNote>{check.notes}</EvaluatorNote>
-        </p>
-      ) : null}
-      <CitationList
-        citations={check.evidence_citations}
-        unverified={labels.unverified}
-        show={show}
-        showsRuns={showsVotes}
-        title="Evidence"
-      />
-      <Votes check={check} shown={showsVotes} />
-      <DissentList check={check} unverified={labels.unverified} show={show} />
-      <RejectedCitations citations={check.rejected_citations} explanation={labels.rejected} />
-      <PatternHits check={check} show={show} />
-      {children}
+      <details open={!collapsed} className="group/card">
+        <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-1 px-5 py-3 hover:bg-well [&::-webkit-details-marker]:hidden">
+          <span
+            aria-hidden="true"
+            className="inline-block text-soft transition-transform group-open/card:rotate-90 print:hidden"
+          >
+            ▸
+          </span>
+          <h3 id={`check-${number}-name`} className="flex-1 text-lg font-semibold [overflow-wrap:anywhere]">
+            {number}. <VisibleText>{checkLabels?.title ?? check.check_id}</VisibleText>
+          </h3>
+          <Badge value={check.result} />
+        </summary>
+        <div className="px-5 pb-4">
+          <p className="foreign text-soft">
+            <VisibleText>{check.question}</VisibleText>
+          </p>
+          <div className="mt-3">
+            <Facts facts={checkLabels?.facts ?? []} small />
+          </div>
+          {checkLabels?.decided_by ? <p className="mt-2 text-sm text-soft">{checkLabels.decided_by}</p> : null}
+          {checkLabels?.notices.map((notice) => (
+            <p key={notice} className="mt-2 font-semibold">
+              {notice}
+            </p>
+          ))}
+          {check.notes ? (
+            <p className="foreign mt-3">
+              <EvaluatorNote>{check.notes}</EvaluatorNote>
+            </p>
+          ) : null}
+          <CitationList
+            citations={check.evidence_citations}
+            unverified={labels.unverified}
+            show={show}
+            showsRuns={showsVotes}
+            title="Evidence"
+          />
+          <DissentList check={check} unverified={labels.unverified} show={show} />
+          <RejectedCitations citations={check.rejected_citations} explanation={labels.rejected} />
+          <PatternHits check={check} show={show} />
+        </div>
+      </details>
+      {children ? <div className="px-5 pb-4">{children}</div> : null}
     </article>
   );
 }
@@ -178,65 +187,6 @@ function ShowLine({ location, show }: { location: Location; show: ShowInText }) 
       {line}
     </button>
   );
-}
-
-function Quote({ span, location, show }: { span: string; location: Location | null; show: ShowInText }) {
-  const content = (
-    <>
-      “<VisibleText>{span}</VisibleText>”
-    </>
-  );
-  if (!location || !show) return content;
-  return (
-    <button
-      type="button"
-      data-quote={location.start}
-      title="Show in the text"
-      className="foreign text-left underline decoration-dotted decoration-soft underline-offset-4 hover:bg-mark"
-      onClick={() => show(location)}
-    >
-      {content}
-    </button>
-  );
-}
-
-/** The votes, unless their agreement means nothing: one run, or rules that always agree with themselves. */
-function Votes({ check, shown }: { check: CheckResult; shown: boolean }) {
-  if (!shown) return null;
-  return (
-    <>
-      <h4 className={HEADING_CLASS}>Votes</h4>
-      <ul className="flex flex-wrap gap-2">
-        {check.raw_runs.map((run) => (
-          <li key={run.run} className="rounded bg-well px-2.5 py-1 text-sm">
-            <span className="font-semibold">Run {run.run}:</span>{" "}
-            {run.valid ? (
-              <>
-                <Badge value={run.result} /> <VisibleText>{describeRun(run)}</VisibleText>
-                {run.unsupported ? (
-                  <>
-                    {" "}
-                    <Label tone="plain">not counted</Label> {run.unsupported}
-                  </>
-                ) : null}
-              </>
-            ) : (
-              <>
-                <Label tone="plain">no vote</Label>{" "}
-                <EvaluatorNote>{run.problem || run.notes || "no usable answer"}</EvaluatorNote>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-function describeRun(run: RawRun): string {
-  return [run.rule ? `rule ${run.rule}` : "", run.model ?? "", run.seconds === null ? "" : formatSeconds(run.seconds)]
-    .filter(Boolean)
-    .join(", ");
 }
 
 function DissentList({ check, unverified, show }: { check: CheckResult; unverified: string; show: ShowInText }) {

@@ -2,15 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { useParams } from "react-router";
 import { queries } from "@/api/queries";
-import type { Location, Report, StoredReport } from "@/api/types";
+import type { Location, Report, StoredReport, VerdictReason } from "@/api/types";
 import { Badge, badgeTone } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { Disclaimers } from "@/components/Disclaimers";
 import { LongText } from "@/components/LongText";
-import { type Fact, FactRows, Facts, ScrollRegion, Section, TextList, useTitle } from "@/components/layout";
-import { RawJson } from "@/components/RawJson";
+import { Facts, Section, TextList, useTitle } from "@/components/layout";
 import { StatusBanner } from "@/components/StatusBanner";
 import { Loading, Notice, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
@@ -18,12 +17,14 @@ import { ResumeForm } from "../progress/ResumeForm";
 import { CheckReviewControls } from "../review/CheckReviewControls";
 import { ReviewSection } from "../review/ReviewSection";
 import { Actions } from "./Actions";
-import { CheckCard, type ShowInText } from "./CheckCard";
+import { CheckCard } from "./CheckCard";
+import { CheckTable } from "./CheckTable";
 import { Drift } from "./Drift";
 import { WithheldProvider } from "./EvaluatorNote";
-import { FrozenText, type Target } from "./frozen/FrozenText";
-import { reportPlaces } from "./places";
-import { Variance } from "./Variance";
+import { useOpenFoldsInPrint, usePrintMargins } from "./printing";
+import type { ShowInText } from "./Quote";
+import { TechnicalRecord } from "./TechnicalRecord";
+import { TextPanel } from "./TextPanel";
 
 export function ReportPage() {
   const { id = "" } = useParams();
@@ -44,25 +45,32 @@ export function ReportPage() {
 function ReportView({ stored }: { stored: StoredReport }) {
   const { report, labels, texts } = stored;
   const withheld = useMemo(() => ({ texts: new Set(stored.withheld), notice: stored.withheld_notice }), [stored]);
-  const places = useMemo(() => reportPlaces(report), [report]);
-  const [target, setTarget] = useState<Target | null>(null);
-  const show: ShowInText = useMemo(
-    () => (texts ? (location: Location) => setTarget({ start: location.start }) : null),
-    [texts],
-  );
+  const [asked, setAsked] = useState<Location | null>(null);
+  // A new object for each click, so that a second click on the same quote scrolls again.
+  const show: ShowInText = useMemo(() => (texts ? (location: Location) => setAsked({ ...location }) : null), [texts]);
   const goToCheck = useCallback((number: number) => {
     const card = document.getElementById(`check-${number}`);
+    const fold = card?.querySelector("details");
+    if (fold) fold.open = true;
     card?.scrollIntoView({ block: "start" });
     card?.focus({ preventScroll: true });
   }, []);
   useTitle(`${labels.status} – ${labels.title}`);
+  usePrintMargins(labels.title, report.presentation_rules.disclaimers);
+  useOpenFoldsInPrint();
   return (
     <WithheldProvider value={withheld}>
       <Disclaimers extra={report.presentation_rules.disclaimers} />
-      <ReportHeader stored={stored} />
+      <ReportHeader stored={stored} onCheck={goToCheck} />
+      <NextSteps stored={stored} />
       <ReviewSection reportId={report.report_id} />
       <ArtifactFindings report={report} show={show} />
-      <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
+      <div className="print:break-inside-avoid">
+        <Section title="Checks at a glance">
+          <CheckTable checks={report.check_results} labels={labels} show={show} onCheck={goToCheck} />
+        </Section>
+      </div>
+      <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block print:break-before-page">
         <section aria-labelledby="checks">
           <h2 id="checks" className="mb-3 text-xl">
             Checks <span className="font-sans text-base text-soft">– {labels.tally}</span>
@@ -83,30 +91,21 @@ function ReportView({ stored }: { stored: StoredReport }) {
             Frozen text
           </h2>
           {texts ? (
-            <>
-              <p className="mb-2 text-sm text-soft">
-                Evidence is highlighted and numbered by check. Other places that the report mentions are underlined.
-              </p>
-              <ScrollRegion
-                label="Text with evidence highlighted"
-                className="rounded border border-rule bg-card py-4 pr-5 xl:min-h-0 xl:overflow-y-auto print:overflow-visible print:border-0"
-              >
-                <FrozenText text={texts.ai_output} places={places} target={target} onCheck={goToCheck} />
-              </ScrollRegion>
-            </>
+            <TextPanel stored={stored} text={texts.ai_output} asked={asked} onCheck={goToCheck} />
           ) : (
             <Notice>Only fingerprints of the texts were stored, so the text cannot be shown.</Notice>
           )}
         </section>
       </div>
       <div className="max-w-4xl">
-        <ReportSections stored={stored} show={show} />
+        <ScopeSections stored={stored} show={show} />
+        <TechnicalRecord stored={stored} />
       </div>
     </WithheldProvider>
   );
 }
 
-function ReportHeader({ stored }: { stored: StoredReport }) {
+function ReportHeader({ stored, onCheck }: { stored: StoredReport; onCheck: (number: number) => void }) {
   const { report, labels } = stored;
   const { status } = labels;
   return (
@@ -114,30 +113,25 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
       <h1 className="text-3xl leading-tight [overflow-wrap:anywhere]">
         <VisibleText>{labels.title}</VisibleText>
       </h1>
-      <p className="mt-1 mb-3 text-soft">BYOP observability report · {labels.mode}</p>
-      <div className="mb-4">
+      <p className="mt-1 mb-3 text-soft">
+        {REPORT_NAME} · {labels.mode}
+      </p>
+      <div className="mb-4 text-sm">
         <Facts facts={labels.identity} />
       </div>
       <StatusBanner label="Status" tone={badgeTone(status)} badge={<Badge value={status} large />}>
         <p className="font-semibold">{labels.status_meaning}</p>
         <ul className="mt-1 list-disc pl-5">
-          {labels.status_reasons.map((reason) => (
-            <li key={reason}>
-              <VisibleText>{reason}</VisibleText>
+          {labels.verdict.map((reason) => (
+            <li key={reason.text} className="foreign">
+              <Reason reason={reason} onCheck={onCheck} />
             </li>
           ))}
         </ul>
         {report.incomplete ? <p className="mt-2">{whatToDo(stored)}</p> : null}
       </StatusBanner>
-      <div className="mt-4 space-y-3 empty:hidden">
-        {labels.injections ? <Notice>{labels.injections}</Notice> : null}
-        {report.texts_withheld ? <Notice>{labels.texts_withheld}</Notice> : null}
-        {report.input_notices.map((notice) => (
-          <Notice key={notice}>
-            <VisibleText>{notice}</VisibleText>
-          </Notice>
-        ))}
-        {stored.resumable ? (
+      {stored.resumable ? (
+        <div className="mt-4">
           <ResumeForm
             evaluation={{
               id: report.report_id,
@@ -145,33 +139,69 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
               needs_key: report.model_fingerprints.evaluator.provider !== null,
             }}
           />
-        ) : null}
-      </div>
-      <div className="mt-5">
-        <Facts facts={headFacts(report)} />
-      </div>
+        </div>
+      ) : null}
       <Actions stored={stored} />
     </header>
   );
 }
 
-/** At the top: who reads the checks must know first what the text tries or hides. */
+const REPORT_NAME = "BYOP observability report";
+
+/** Why the report has its verdict; what concerns one check leads to its card. */
+function Reason({ reason, onCheck }: { reason: VerdictReason; onCheck: (number: number) => void }) {
+  const { text, check } = reason;
+  if (check === null) return <VisibleText>{text}</VisibleText>;
+  return (
+    <a
+      href={`#check-${check}`}
+      className="underline decoration-dotted underline-offset-4"
+      onClick={(event) => {
+        event.preventDefault();
+        onCheck(check);
+      }}
+    >
+      <VisibleText>{text}</VisibleText>
+    </a>
+  );
+}
+
+function NextSteps({ stored }: { stored: StoredReport }) {
+  const { report, labels } = stored;
+  const { mending_prompt: prompt } = report.summary;
+  return (
+    <Section title="Recommended next steps">
+      <TextList items={labels.next_steps} emptyText="No next steps." />
+      {prompt ? (
+        <div className="mt-4 print:hidden">
+          <Details title="Suggested revision prompt">
+            <div className="mb-2 flex flex-wrap justify-between gap-2">
+              <p className="text-soft">{labels.revision_prompt}</p>
+              <CopyButton text={prompt} label="the prompt" />
+            </div>
+            <LongText text={prompt} label="Revision prompt" mono={false} expanded />
+          </Details>
+        </div>
+      ) : null}
+    </Section>
+  );
+}
+
+/** Above the checks: who reads them must know first what the text tries or hides. */
 function ArtifactFindings({ report, show }: { report: Report; show: ShowInText }) {
   if (!report.artifact_findings.length) return null;
   return (
-    <div className="max-w-4xl">
-      <Section title="Findings in the text">
-        <LocatedList
-          items={report.artifact_findings.map((finding) => ({
-            text: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
-            span: finding.span,
-            location: finding.location,
-          }))}
-          emptyText="None."
-          show={show}
-        />
-      </Section>
-    </div>
+    <Section title="Findings in the text">
+      <LocatedList
+        items={report.artifact_findings.map((finding) => ({
+          text: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
+          span: finding.span,
+          location: finding.location,
+        }))}
+        emptyText="None."
+        show={show}
+      />
+    </Section>
   );
 }
 
@@ -183,38 +213,11 @@ function whatToDo({ resumable, report }: StoredReport): string {
     : "Correct the cause, enter the API key and request the missing votes below.";
 }
 
-function headFacts(report: Report): Fact[] {
-  return [
-    { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },
-    { name: "Mode", value: report.execution_mode },
-    { name: "Subject", value: report.subject },
-    { name: "Evaluator", value: report.evaluator, code: true },
-    { name: "Report", value: report.report_id, code: true },
-  ];
-}
-
-function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInText }) {
-  const { report, labels, texts } = stored;
-  const { summary } = report;
-  const file = useMemo(() => ({ byop_report: stored.document }), [stored]);
+/** What the report can and cannot say. */
+function ScopeSections({ stored, show }: { stored: StoredReport; show: ShowInText }) {
+  const { report, labels } = stored;
   return (
     <>
-      <Section title="Key risks">
-        <TextList items={summary.key_risks} emptyText={labels.no_key_risks} />
-      </Section>
-      <Section title="Recommended next steps">
-        <TextList items={summary.recommended_next_steps} emptyText="No next steps." />
-      </Section>
-      {summary.mending_prompt ? (
-        <Section
-          title="Suggested revision prompt"
-          aside={<CopyButton text={summary.mending_prompt} label="the prompt" />}
-        >
-          <p className="mb-2 text-soft">{labels.revision_prompt}</p>
-          <LongText text={summary.mending_prompt} label="Revision prompt" mono={false} expanded />
-        </Section>
-      ) : null}
-      <Variance report={report} labels={labels} />
       <Drift report={report} labels={labels} />
       <Section title="Assumptions stated in the text">
         <LocatedList
@@ -234,44 +237,17 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
           show={show}
         />
       </Section>
-      <Section title="Uncertainty">
-        <TextList items={report.uncertainty} emptyText="None recorded." />
-      </Section>
+      {report.input_notices.length ? (
+        <Section title="How the files were read">
+          <TextList items={report.input_notices} emptyText="" />
+        </Section>
+      ) : null}
       <Section title="Limitations">
         <TextList items={report.limitations} emptyText="None recorded." />
-      </Section>
-      <Section title="Integrity">
-        <FactRows facts={labels.integrity.map((fact) => ({ ...fact, copy: fact.value.startsWith("sha256:") }))} />
-      </Section>
-      <Section title="Details">
-        <div className="space-y-2">
-          <Details title="Models, tokens and cost">
-            <h3 className="font-semibold">Evaluator (measured)</h3>
-            <FactRows facts={labels.evaluator} />
-            <h3 className="mt-4 font-semibold">Producer (declared by the requester)</h3>
-            <FactRows facts={labels.producer} />
-            <h3 className="mt-4 font-semibold">Spent</h3>
-            <FactRows facts={labels.spending} />
-          </Details>
-          {(["source_document", "prompt", "system_instructions"] as const).map((name) =>
-            texts?.[name] ? (
-              <Details key={name} title={INPUT_LABELS[name]}>
-                <LongText text={texts[name]} label={INPUT_LABELS[name]} mono={false} expanded />
-              </Details>
-            ) : null,
-          )}
-          <RawJson value={file} />
-        </div>
       </Section>
     </>
   );
 }
-
-const INPUT_LABELS = {
-  source_document: "Source document",
-  prompt: "Prompt",
-  system_instructions: "System instructions",
-};
 
 interface LocatedItem {
   text: string;

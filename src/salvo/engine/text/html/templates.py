@@ -56,13 +56,28 @@ def stylesheet(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def print_margins(footer: str) -> str:
-    """Return CSS for printed pages, with the footer and the page number at the bottom of each."""
+def print_margins(footer: str, header: str = "") -> str:
+    """Return CSS for printed pages, with the header at the top, the footer and the page number at the bottom of each.
+
+    Both may be of any origin.
+    """
+    font = "font: 7.5pt system-ui, sans-serif; color: #50565f;"
+    top = f"@top-left {{ content: {_css_string(header)}; {font} width: 85%; }} " if header else ""
     return (
-        "@page { margin: 16mm 16mm 22mm; "
-        f'@bottom-left {{ content: "{footer}"; font: 7.5pt system-ui, sans-serif; color: #50565f; width: 85%; }} '
+        f"@page {{ margin: {'18mm' if header else '16mm'} 16mm 22mm; {top}"
+        f"@bottom-left {{ content: {_css_string(footer)}; {font} width: 85%; }} "
         '@bottom-right { content: counter(page) " / " counter(pages); font: 7.5pt system-ui, sans-serif; } }\n'
     )
+
+
+_HARMLESS = " .,:;()≠–-_"
+
+
+def _css_string(text: str) -> str:
+    """Return a CSS string. All but harmless characters is escaped, so it can end neither the string nor the style."""
+    one_line = " ".join(visible(text).split())
+    escaped = (char if char.isalnum() or char in _HARMLESS else f"\\{ord(char):x} " for char in one_line)
+    return f'"{"".join(escaped)}"'
 
 
 @cache

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
+from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import ExtractedAssumption, Location, Report, UncheckedArea
 
+_WORST_FIRST = (Result.FAIL, Result.INDETERMINATE, Result.PASS)
+"""The result that colours a passage which several checks quote."""
 Kind: TypeAlias = Literal["evidence", "finding", "mention"]
 
 
@@ -18,6 +21,8 @@ class PassagePosition(NamedTuple):
     location: Location
     kind: Kind
     check: int = 0
+    result: Result | None = None
+    """Of that check."""
 
 
 class TextPart(NamedTuple):
@@ -26,8 +31,8 @@ class TextPart(NamedTuple):
     text: str
     classes: str
     anchor: str | None
-    checks_ended: tuple[int, ...]
-    """The numbers of the checks whose evidence ends with this part."""
+    checks_ended: tuple[tuple[int, Result | None], ...]
+    """The checks whose evidence ends with this part: number and result."""
 
 
 def positions(report: Report) -> Iterator[PassagePosition]:
@@ -36,7 +41,7 @@ def positions(report: Report) -> Iterator[PassagePosition]:
         dissenting = (citation for dissent in check.dissent for citation in dissent.evidence_citations)
         citations = [*check.evidence_citations, *dissenting]
         yield from (
-            PassagePosition(location, "evidence", number)
+            PassagePosition(location, "evidence", number, check.result)
             for citation in citations
             for location in (citation.location, *citation.other_locations)
             if location
@@ -79,12 +84,16 @@ def _segments(text: str, marked: Iterable[PassagePosition]) -> Iterator[TextPart
         beginning[position.location.start].append(position)
         ending[position.location.end].append(position)
     open_kinds: Counter[str] = Counter()
+    open_results: Counter[Result] = Counter()
     for start, end in pairwise(sorted({0, len(text), *beginning, *ending})):
         open_kinds.subtract(position.kind for position in ending[start])
         open_kinds.update(position.kind for position in beginning[start])
         classes = sorted(kind for kind, number in open_kinds.items() if number)
         if open_kinds["evidence"] > 1:
             classes.append("overlap")
+        open_results.subtract(position.result for position in ending[start] if position.result)
+        open_results.update(position.result for position in beginning[start] if position.result)
+        classes += [result for result in _WORST_FIRST if open_results[result]][:1]
         anchored = anchor(beginning[start][0].location) if beginning[start] else None
-        checks_ended = sorted({position.check for position in ending[end] if position.kind == "evidence"})
+        checks_ended = sorted({position[2:] for position in ending[end] if position.kind == "evidence"})
         yield TextPart(text[start:end], " ".join(classes), anchored, tuple(checks_ended))

@@ -6,15 +6,16 @@ allows only the one stylesheet, by its hash.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.html.templates import print_margins, render_page, stylesheet
 from salvo.playbooks.enums import DISCLAIMERS, Result, ShownStatus
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
-from salvo.playbooks.report import labels
+from salvo.playbooks.report import identity_labels, labels, verdict_reasons
 from salvo.playbooks.report.export import annotated_text
-from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.report import CheckResult, Report
 from salvo.playbooks.review import wording
 from salvo.playbooks.review.build_section import deciding_report, shown_result
 from salvo.playbooks.review.section import ReviewSection
@@ -48,14 +49,22 @@ def render(
     """
     deciding = deciding_report(report, review)
     status = labels.status(deciding)
+    title = identity_labels.title(report)
     texts = inputs.texts if inputs else {}
     same_text = inputs is not None and inputs.fingerprint == report.integrity.inputs_fingerprint
     positions = annotated_text.positions(report) if same_text else ()
     return render_page(
         PACKAGE,
         "report.html",
-        title=f"{shown_result(report, review)} – {labels.TITLE} {report.report_id}",
-        style=_style(),
+        title=f"{shown_result(report, review)} – {title} – {report.report_id}",
+        style=_style() + print_margins(" ".join(DISCLAIMERS), header=title),
+        document_title=title,
+        identity=identity_labels.identity(report),
+        verdict=verdict_reasons.verdict_reasons(deciding),
+        next_steps=verdict_reasons.next_steps(report),
+        check_title=verdict_reasons.check_title,
+        columns=_columns(report),
+        cells=lambda check: [_CELLS[name](check) for name in _columns(report)],
         report=report,
         deciding=deciding,
         review=review,
@@ -75,8 +84,20 @@ def render(
 
 @cache
 def _style() -> str:
-    """Return the stylesheet; on paper, the disclaimers are at the bottom of every page."""
-    return stylesheet(PACKAGE, "report.css") + print_margins(" ".join(DISCLAIMERS))
+    return stylesheet(PACKAGE, "report.css")
+
+
+_CELLS: Mapping[str, Callable[[CheckResult], str]] = {"Confidence": labels.confidence, "Agreement": labels.votes}
+"""The columns of the table of checks that mean something for some reports only."""
+
+
+def _columns(report: Report) -> list[str]:
+    checks = report.check_results
+    means_something = {
+        "Confidence": any(labels.confidence(check) not in (labels.NONE, labels.NOT_CALIBRATED) for check in checks),
+        "Agreement": any(map(labels.shows_votes, checks)),
+    }
+    return [name for name in _CELLS if means_something[name]]
 
 
 def _signature_rows(public_key: str | None) -> list[NamedValue]:

@@ -1,4 +1,6 @@
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { Result } from "@/api/types";
+import { badgeSign, badgeTone, type Tone } from "@/components/Badge";
 import { VisibleText } from "@/components/VisibleText";
 import { escapeInvisible } from "@/lib/unicodeEscape";
 import {
@@ -22,6 +24,8 @@ export interface Target {
 interface Props {
   text: string;
   places: readonly Place[];
+  /** By the number of the check, for the colours of its evidence. */
+  results: ReadonlyMap<number, Result>;
   target: Target | null;
   onCheck: (number: number) => void;
 }
@@ -33,7 +37,7 @@ const MAX_FULLY_MARKED = 200_000;
  * The text as evaluated, with the places that the report refers to marked. The whole text is always in the document, so
  * that search and print work; line numbers and marks are rendered only near the viewport.
  */
-export function FrozenText({ text, places, target, onCheck }: Props) {
+export function FrozenText({ text, places, results, target, onCheck }: Props) {
   const container = useRef<HTMLDivElement>(null);
   const marked = useMemo(() => markedSegments(toUtf16Places(text, places)), [text, places]);
   const blocks = useMemo(() => splitBlocks(text), [text]);
@@ -72,6 +76,7 @@ export function FrozenText({ text, places, target, onCheck }: Props) {
           text={text}
           block={block}
           marked={marked}
+          results={results}
           withMarks={near.has(index)}
           onCheck={onCheck}
         />
@@ -119,11 +124,12 @@ interface BlockProps {
   text: string;
   block: Block;
   marked: readonly Segment[];
+  results: ReadonlyMap<number, Result>;
   withMarks: boolean;
   onCheck: (number: number) => void;
 }
 
-const TextBlock = memo(function BlockOfLines({ index, text, block, marked, withMarks, onCheck }: BlockProps) {
+const TextBlock = memo(function BlockOfLines({ index, text, block, marked, results, withMarks, onCheck }: BlockProps) {
   if (!withMarks) {
     return (
       <div className="block" data-block={index}>
@@ -137,7 +143,7 @@ const TextBlock = memo(function BlockOfLines({ index, text, block, marked, withM
         <div key={row.start} className="line" data-line={row.line ?? undefined}>
           {row.parts.map((part, number) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line never change their order
-            <TextPart key={number} part={part} onCheck={onCheck} />
+            <TextPart key={number} part={part} results={results} onCheck={onCheck} />
           ))}
         </div>
       ))}
@@ -145,16 +151,27 @@ const TextBlock = memo(function BlockOfLines({ index, text, block, marked, withM
   );
 });
 
-function TextPart({ part, onCheck }: { part: Part; onCheck: (number: number) => void }) {
+interface TextPartProps {
+  part: Part;
+  results: ReadonlyMap<number, Result>;
+  onCheck: (number: number) => void;
+}
+
+/** The order in which the result of several checks that quote one passage decides its colour. */
+const WORST_FIRST: readonly Result[] = ["fail", "indeterminate", "pass"];
+
+function TextPart({ part, results, onCheck }: TextPartProps) {
   const { segment } = part;
   const content = <VisibleText>{part.text}</VisibleText>;
   if (!segment) return content;
+  const worst = WORST_FIRST.find((result) => segment.checks.some((check) => results.get(check) === result));
   const classes = [...segment.kinds, ...(segment.checks.length > 1 ? ["overlap"] : [])].join(" ");
   return (
     <>
       <mark
         className={classes}
         data-check={segment.checks[0]}
+        {...(worst ? { "data-tone": badgeTone(worst) } : {})}
         {...(part.first && segment.startsPlace ? { id: `text-${segment.start}`, tabIndex: -1 } : {})}
       >
         {content}
@@ -165,16 +182,26 @@ function TextPart({ part, onCheck }: { part: Part; onCheck: (number: number) => 
               key={check}
               className="ref"
               href={`#check-${check}`}
-              aria-label={`Evidence for check ${check}: go to the check`}
+              data-tone={toneOf(results.get(check))}
+              aria-label={`Evidence for check ${check}, result ${results.get(check) ?? "unknown"}: go to the check`}
               onClick={(event) => {
                 event.preventDefault();
                 onCheck(check);
               }}
             >
+              {signOf(results.get(check))}
               {check}
             </a>
           ))
         : null}
     </>
   );
+}
+
+function toneOf(result: Result | undefined): Tone {
+  return result ? badgeTone(result) : "plain";
+}
+
+function signOf(result: Result | undefined): string {
+  return result ? badgeSign(result) : "";
 }

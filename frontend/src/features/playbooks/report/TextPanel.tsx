@@ -1,0 +1,170 @@
+import { useCallback, useEffect, useId, useMemo, useState } from "react";
+import type { Location, Report, ReportLabels, StoredReport } from "@/api/types";
+import { badgeTone } from "@/components/Badge";
+import { Button } from "@/components/Button";
+import { ScrollRegion } from "@/components/layout";
+import { FrozenText, type Target } from "./frozen/FrozenText";
+import type { Place } from "./frozen/segments";
+import { reportPlaces, resultsByCheck, stops } from "./places";
+
+interface TextPanelProps {
+  stored: StoredReport;
+  text: string;
+  /** The passage that was asked for elsewhere on the page. */
+  asked: Location | null;
+  onCheck: (number: number) => void;
+}
+
+/** The evaluated text: marks by result, a filter by check, steps from finding to finding, and a map of all of them. */
+export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
+  const { report, labels } = stored;
+  const [check, setCheck] = useState<number | null>(null);
+  const all = useMemo(() => reportPlaces(report), [report]);
+  const results = useMemo(() => resultsByCheck(report), [report]);
+  const places = useMemo(() => (check === null ? all : all.filter((place) => place.check === check)), [all, check]);
+  const listed = useMemo(() => stops(all, check), [all, check]);
+  const [target, setTarget] = useState<Target | null>(null);
+  useEffect(() => {
+    if (!asked) return;
+    setCheck(null); // the passage may belong to a check that is filtered out
+    setTarget({ start: asked.start });
+  }, [asked]);
+  const position = target ? listed.findIndex((place) => place.start === target.start) : -1;
+  const step = useCallback(
+    (by: 1 | -1) => {
+      if (!listed.length) return;
+      const from = position < 0 && by < 0 ? 0 : position;
+      const next = listed[(from + by + listed.length) % listed.length];
+      if (next) setTarget({ start: next.start });
+    },
+    [listed, position],
+  );
+  useStepKeys(step);
+  return (
+    <>
+      <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-2 print:hidden">
+        <CheckFilter report={report} labels={labels} value={check} onChange={setCheck} />
+        <div className="flex items-center gap-2">
+          <Button className="px-2 py-0.5 text-sm" onClick={() => step(-1)} disabled={!listed.length}>
+            Previous <kbd>p</kbd>
+          </Button>
+          <Button className="px-2 py-0.5 text-sm" onClick={() => step(1)} disabled={!listed.length}>
+            Next <kbd>n</kbd>
+          </Button>
+          <span role="status" className="text-sm text-soft">
+            {position < 0 ? `${listed.length} findings` : `Finding ${position + 1} of ${listed.length}`}
+          </span>
+        </div>
+      </div>
+      <p className="mb-2 text-sm text-soft">
+        Evidence is highlighted in the colour of its result, with the sign and the number of its check. Other places
+        that the report mentions are underlined.
+      </p>
+      <div className="flex xl:min-h-0 xl:flex-1 print:block">
+        <ScrollRegion
+          label="Text with evidence highlighted"
+          className="min-w-0 flex-1 rounded border border-rule bg-card py-4 pr-5 xl:overflow-y-auto print:overflow-visible print:border-0"
+        >
+          <FrozenText text={text} places={places} results={results} target={target} onCheck={onCheck} />
+        </ScrollRegion>
+        <Minimap
+          places={listed}
+          length={text.length}
+          toneOf={(place) => {
+            const result = results.get(place.check);
+            return result ? badgeTone(result) : "red";
+          }}
+          current={target?.start ?? null}
+          onPlace={(place) => setTarget({ start: place.start })}
+        />
+      </div>
+    </>
+  );
+}
+
+interface CheckFilterProps {
+  report: Report;
+  labels: ReportLabels;
+  value: number | null;
+  onChange: (check: number | null) => void;
+}
+
+function CheckFilter({ report, labels, value, onChange }: CheckFilterProps) {
+  const id = useId();
+  return (
+    <div className="flex items-center gap-2 text-sm">
+      <label htmlFor={id}>Show</label>
+      <select
+        id={id}
+        className="field w-auto max-w-64 py-0.5"
+        value={value ?? ""}
+        onChange={(event) => onChange(event.target.value ? Number(event.target.value) : null)}
+      >
+        <option value="">all checks</option>
+        {report.check_results.map((check, index) =>
+          check.decided_by === "derived" ? null : (
+            <option key={check.check_id} value={index + 1}>
+              {index + 1}. {labels.checks[check.check_id]?.title ?? check.check_id}
+            </option>
+          ),
+        )}
+      </select>
+    </div>
+  );
+}
+
+/** `n` and `p` step through the findings, unless the user is typing. */
+function useStepKeys(step: (by: 1 | -1) => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const element = event.target instanceof Element ? event.target : null;
+      if (element?.closest("input, textarea, select, [contenteditable]")) return;
+      if (event.key === "n") step(1);
+      else if (event.key === "p") step(-1);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [step]);
+}
+
+interface MinimapProps {
+  places: readonly Place[];
+  /** Of the text. */
+  length: number;
+  toneOf: (place: Place) => string;
+  current: number | null;
+  onPlace: (place: Place) => void;
+}
+
+/** More marks than this cannot be told apart on a screen. */
+const MAX_TICKS = 300;
+
+/** Where the findings are in the text. For the mouse: the stepper does the same by keyboard. */
+function Minimap({ places, length, toneOf, current, onPlace }: MinimapProps) {
+  const ticks = useMemo(() => {
+    const byHeight = new Map<number, Place>();
+    for (const place of places) byHeight.set(Math.round((place.start / Math.max(length, 1)) * MAX_TICKS), place);
+    return [...byHeight.entries()];
+  }, [places, length]);
+  if (!places.length) return null;
+  return (
+    <div
+      aria-hidden="true"
+      data-testid="minimap"
+      className="relative ml-1 hidden w-4 shrink-0 rounded bg-well xl:block print:hidden"
+    >
+      {ticks.map(([height, place]) => (
+        <button
+          key={height}
+          type="button"
+          tabIndex={-1}
+          data-tone={toneOf(place)}
+          className={`absolute right-0 left-0 h-1.5 rounded-sm bg-(--tone) ${place.start === current ? "outline-2 outline-ink" : ""}`}
+          style={{ top: `calc(${(height / MAX_TICKS) * 100}% - ${(height / MAX_TICKS) * 6}px)` }}
+          onClick={() => onPlace(place)}
+        />
+      ))}
+    </div>
+  );
+}
