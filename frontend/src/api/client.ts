@@ -14,6 +14,9 @@ import type {
   EvaluationCreate,
   GridDetail,
   HistoryQuery,
+  LabelCreate,
+  LabelRequest,
+  LabelResult,
   Outcome,
   QueueQuery,
   ReviewCreate,
@@ -169,6 +172,14 @@ export const api = {
     unwrap(
       client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(query) } }),
     ),
+  labels: (id: string) =>
+    unwrap(
+      client.GET("/api/batches/{batch_id}/labels", { params: { path: { batch_id: id } } }),
+    ) as Promise<LabelResult | null>,
+  nextLabel: (id: string, request: LabelRequest) =>
+    unwrap(client.POST("/api/batches/{batch_id}/labels/next", { params: { path: { batch_id: id } }, body: request })),
+  addLabel: (id: string, label: LabelCreate) =>
+    unwrap(client.POST("/api/batches/{batch_id}/labels", { params: { path: { batch_id: id } }, body: label })),
   batchExportUrl: (id: string) => `/api/batches/${encodeURIComponent(id)}/export`,
   watchBatches: (after: string | null, signal: AbortSignal) => openEventStream("/api/batches/events", after, signal),
   run: (id: string) => unwrap(client.GET("/api/runs/{run_id}", { params: { path: { run_id: id } } })),

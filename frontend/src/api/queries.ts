@@ -55,6 +55,8 @@ export const queries = {
       staleTime: 0,
       gcTime: 60_000,
     }),
+  labels: (id: string) =>
+    queryOptions({ queryKey: ["batches", "labels", id], queryFn: () => api.labels(id), staleTime: 0, gcTime: 60_000 }),
   batchRuns: (id: string, query: RunsQuery) =>
     queryOptions({
       queryKey: ["batches", "runs", id, query],

@@ -620,6 +620,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show
+         * @description Return what the labels of a batch show; null if no run was completed.
+         */
+        get: operations["getLabels"];
+        put?: never;
+        /**
+         * Add
+         * @description Store an answer, and return what is asked next. An earlier answer of the same reviewer is replaced.
+         */
+        post: operations["addLabel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/{batch_id}/labels/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Next Question
+         * @description Return what a reviewer is asked next. The first time, the random order of the runs is drawn and stored.
+         */
+        post: operations["nextLabel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -1043,6 +1087,8 @@ export interface components {
             };
             batch: components["schemas"]["Batch"];
             parting: components["schemas"]["Divergence"] | null;
+            /** Is Judged */
+            is_judged: boolean;
             /** Running */
             running: boolean;
             /** Skipped */
@@ -1252,6 +1298,26 @@ export interface components {
          * @enum {string}
          */
         BatchVerdict: "passed" | "failed" | "error" | "open" | "inconclusive";
+        /**
+         * BlindQuestion
+         * @description A question for a reviewer. It has nothing that the judge or another reviewer said.
+         */
+        BlindQuestion: {
+            /** Key */
+            key: string;
+            /** Assertion */
+            assertion: string;
+            /** Rubric */
+            rubric: string;
+            /** Scale */
+            scale: string;
+            /** Turn */
+            turn: number | null;
+            /** Transcript */
+            transcript: {
+                [key: string]: string;
+            };
+        };
         /**
          * Branch
          * @description What most of the failing, or of the passing, runs did at the step, with one of them as an example.
@@ -2266,6 +2332,22 @@ export interface components {
          */
         JobState: "queued" | "running" | "done" | "cancelled" | "interrupted" | "failed";
         /**
+         * JudgeAgreement
+         * @description How well a judge agrees with people.
+         */
+        JudgeAgreement: {
+            /** Assertion */
+            assertion: string;
+            /** Measures */
+            measures: components["schemas"]["NamedValue"][];
+            /** Wrongly Passed */
+            wrongly_passed: string[];
+            /** Wrongly Failed */
+            wrongly_failed: string[];
+            /** Notices */
+            notices: string[];
+        };
+        /**
          * JudgeLabels
          * @description How well one judge agrees with people, over the runs whose outcome depends on a judge.
          */
@@ -2311,6 +2393,39 @@ export interface components {
             required: boolean;
         };
         /**
+         * LabelAnswer
+         * @enum {string}
+         */
+        LabelAnswer: "pass" | "fail" | "unclear";
+        /**
+         * LabelCreate
+         * @description An answer of a reviewer.
+         */
+        LabelCreate: {
+            /**
+             * Reviewer
+             * @description A name as it is typed.
+             */
+            reviewer: string;
+            /**
+             * Number
+             * @description How many runs this reviewer labels in all.
+             * @default 40
+             */
+            number: number;
+            /**
+             * Key
+             * @description The key of the question.
+             */
+            key: string;
+            answer: components["schemas"]["LabelAnswer"];
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+        };
+        /**
          * LabelEvidence
          * @description The pass rate of a batch as people see it. The judged one stands beside it, and is never replaced.
          */
@@ -2342,6 +2457,63 @@ export interface components {
             judges: components["schemas"]["JudgeLabels"][];
             /** Reviewers */
             reviewers: components["schemas"]["ReviewerPair"][];
+        };
+        /** LabelProgress */
+        LabelProgress: {
+            question: components["schemas"]["BlindQuestion"] | null;
+            /** Remaining */
+            remaining: number;
+            /** Labelled */
+            labelled: number;
+        };
+        /**
+         * LabelRequest
+         * @description Who labels, and how many runs in all.
+         */
+        LabelRequest: {
+            /**
+             * Reviewer
+             * @description A name as it is typed.
+             */
+            reviewer: string;
+            /**
+             * Number
+             * @description How many runs this reviewer labels in all.
+             * @default 40
+             */
+            number?: number;
+        };
+        /**
+         * LabelResult
+         * @description What the labels of a batch show.
+         */
+        LabelResult: {
+            /** Required */
+            required: boolean;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "inconclusive";
+            /** Sentence */
+            sentence: string;
+            /** Corrected */
+            corrected: string;
+            /** Rate */
+            rate: number | null;
+            interval: components["schemas"]["Interval"];
+            /** Runs */
+            runs: number;
+            /** Labelled */
+            labelled: number;
+            /** Decided Without Judge */
+            decided_without_judge: number;
+            /** Strata */
+            strata: components["schemas"]["StratumLabels"][];
+            /** Judges */
+            judges: components["schemas"]["JudgeAgreement"][];
+            /** Reviewers */
+            reviewers: string[];
         };
         /**
          * Latency
@@ -5233,6 +5405,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getLabels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelResult"] | null;
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    addLabel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelProgress"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    nextLabel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelProgress"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

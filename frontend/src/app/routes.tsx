@@ -37,6 +37,10 @@ const routes: RouteObject[] = [
         "scenarios/batches/:id/grid",
         async () => (await import("@/features/scenarios/grid/GridPage")).GridPage,
       ),
+      lazyRoute(
+        "scenarios/batches/:id/review",
+        async () => (await import("@/features/scenarios/review/ReviewPage")).ReviewPage,
+      ),
       lazyRoute("scenarios/runs/:id", async () => (await import("@/features/scenarios/run/RunPage")).RunPage),
       lazyRoute(
         "scenarios/runs/:a/beside/:b",

@@ -20,7 +20,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.labels import label_files, sentences
 from salvo.scenarios.labels.batch_labels import BatchLabels, NextQuestion
-from salvo.scenarios.labels.label_store import LONGEST_NOTE, Label, LabelAnswer, reviewer_name
+from salvo.scenarios.labels.label_store import LONGEST_NOTE, LabelAnswer, reviewer_name
 from salvo.scenarios.labels.records import LabelEvidence
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import open_store
@@ -152,7 +152,8 @@ class _Session:
 
     def _save(self, item: NextQuestion, answer: LabelAnswer, note: str) -> None:
         echo(f"→ {answer}")
-        self._labels.save([_label(self._labels, item, answer, note, self._reviewer, self._clock)])
+        at = self._clock.now().isoformat()
+        self._labels.save([self._labels.new_label(item, answer, note, self._reviewer, at)])
 
     def _lines(self, position: int) -> Iterator[str]:
         item, paint = self._questions[position], Paint(True)
@@ -173,21 +174,6 @@ def _block(name: str, text: str, paint: Paint) -> Iterator[str]:
     yield from (f"  {printable(line)}" for line in text.splitlines() or [""])
 
 
-def _label(
-    labels: BatchLabels, item: NextQuestion, answer: LabelAnswer, note: str, reviewer: str, clock: SystemClock
-) -> Label:
-    return Label(
-        key=item.question.key,
-        answer=answer,
-        reviewer=reviewer,
-        at=clock.now().isoformat(),
-        note=note,
-        scenario_id=labels.batch.scenario_id,
-        assertion=item.question.assertion,
-        run_id=item.run_id,
-    )
-
-
 def _import(labels: BatchLabels, file: Path, reviewer: str, clock: SystemClock) -> None:
     questions = labels.questions
     answers = list(label_files.read_answers(file))
@@ -198,8 +184,9 @@ def _import(labels: BatchLabels, file: Path, reviewer: str, clock: SystemClock) 
             "have. Nothing was imported.",
             hint="Was the file exported from another batch, or the rubric changed since?",
         )
-    items = [(NextQuestion(questions[key][0].run_id, questions[key][1]), answer, note) for key, answer, note in answers]
-    labels.save([_label(labels, item, answer, note, reviewer, clock) for item, answer, note in items])
+    items = [(questions[key], answer, note) for key, answer, note in answers]
+    at = clock.now().isoformat()
+    labels.save([labels.new_label(item, answer, note, reviewer, at) for item, answer, note in items])
     echo(f"{pluralize(len(items), 'label')} of {printable(reviewer)} imported.")
 
 

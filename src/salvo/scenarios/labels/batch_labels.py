@@ -13,7 +13,7 @@ from salvo.scenarios.labels.evidence import (
     labelling_order,
     planned_labels,
 )
-from salvo.scenarios.labels.label_store import Label, LabelDraw, LabelStore
+from salvo.scenarios.labels.label_store import Label, LabelAnswer, LabelDraw, LabelStore
 from salvo.scenarios.labels.questions import JudgedRun, LabelQuestion, judged_runs
 from salvo.scenarios.labels.records import LabelEvidence, Verdicts
 from salvo.scenarios.result import Batch
@@ -52,9 +52,13 @@ class BatchLabels:
         return label_evidence(self.batch, self.runs, self.labels, self.draw)
 
     @property
-    def questions(self) -> dict[str, tuple[JudgedRun, LabelQuestion]]:
+    def questions(self) -> dict[str, NextQuestion]:
         """Every question by its key, with a run of which it was asked."""
-        return {question.key: (run, question) for run in reversed(self.runs) for question in run.questions}
+        return {
+            question.key: NextQuestion(run.run_id, question)
+            for run in reversed(self.runs)
+            for question in run.questions
+        }
 
     def ensure_draw(self, seed: str, now: str) -> None:
         """Make the random order of the runs, unless there is one already."""
@@ -80,6 +84,18 @@ class BatchLabels:
         """Return how many runs a reviewer has labelled."""
         own = self._own_answers(reviewer)
         return sum(bool(run.questions) and is_labelled(run, own) for run in self.runs)
+
+    def new_label(self, item: NextQuestion, answer: LabelAnswer, note: str, reviewer: str, at: str) -> Label:
+        return Label(
+            key=item.question.key,
+            answer=answer,
+            reviewer=reviewer,
+            at=at,
+            note=note,
+            scenario_id=self.batch.scenario_id,
+            assertion=item.question.assertion,
+            run_id=item.run_id,
+        )
 
     def save(self, labels: Sequence[Label]) -> None:
         """Store labels. A reviewer's earlier answer to the same question is replaced."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from pydantic import ValidationError
+
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.scenarios.evaluators.builtin.grading import scale_text
 from salvo.scenarios.evaluators.builtin.llm_judge import JudgeFields, transcript_blocks
@@ -173,8 +175,11 @@ def _mappings(value: object) -> list[Mapping[str, Any]]:
 
 def _question(
     scenario: Scenario, assertion: Assertion, passed: bool | None, details: Mapping[str, Any], result: AgentRunResult
-) -> LabelQuestion:
-    fields = JudgeFields.model_validate(assertion.fields)
+) -> LabelQuestion | None:
+    try:
+        fields = JudgeFields.model_validate(assertion.fields)
+    except ValidationError:
+        return None  # a stored scenario may have anything there, and its judge then gave no verdict
     turn = next((turn for turn in result.turns if turn.number == assertion.turn), None)
     transcript = transcript_blocks(scenario, result if turn is None else run_at_turn(result, turn))
     scale = "" if fields.scale is None else f"{scale_text(fields.scale)}\n{fields.min_grade} and higher passes."

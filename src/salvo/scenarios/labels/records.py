@@ -85,6 +85,13 @@ class LabelEvidence:
     reviewers: list[ReviewerPair]
 
 
+def has_judge(document: object) -> bool:
+    """Return whether a scenario's document has a judge anywhere, also inside other assertions and turns."""
+    if isinstance(document, Mapping):
+        return document.get("type") == "llm_judge" or any(map(has_judge, document.values()))
+    return isinstance(document, list) and any(map(has_judge, document))
+
+
 def required_labels(batch: Batch) -> float | None:
     """Return the confidence that the scenario's `labels` require; None if it has none."""
     labels = batch.scenario.get("labels")

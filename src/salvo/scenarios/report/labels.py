@@ -71,12 +71,23 @@ VERDICTS: Mapping[BatchVerdict, str] = {
     BatchVerdict.OPEN: "The remaining runs could still decide the verdict.",
     BatchVerdict.INCONCLUSIVE: "These runs cannot show whether the required pass rate is reached.",
 }
+_VERDICTS_BY_LABELS: Mapping[BatchVerdict, str] = {
+    BatchVerdict.PASSED: "The pass rate, corrected by labels of people, reaches the required one.",
+    BatchVerdict.FAILED: "The pass rate, corrected by labels of people, is below the required one.",
+    BatchVerdict.INCONCLUSIVE: "There are too few labels of people to tell whether the required pass rate is reached.",
+}
 REPLAYS: Mapping[Replayable, str] = {
     "full": "Replays completely, without network, tools or keys.",
     "model-only": "The model’s responses are replayed; the program’s own tools run again.",
     "frozen-tools": "The agent runs again with the recorded tool results.",
     "no": "Cannot be replayed.",
 }
+
+
+def verdict_sentence(summary: BatchSummary) -> str:
+    """Return what the verdict means."""
+    by_labels = _VERDICTS_BY_LABELS.get(summary.verdict) if summary.labels_required else None
+    return by_labels or VERDICTS[summary.verdict]
 
 
 def why(summary: BatchSummary) -> str:

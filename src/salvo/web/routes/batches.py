@@ -29,11 +29,12 @@ from salvo.scenarios.analysis.summary import (
     failure_groups,
 )
 from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
+from salvo.scenarios.labels.records import has_judge
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.grid import grid_rate_labels, headline, standing
 from salvo.scenarios.report.grid import notes as grid_notes
-from salvo.scenarios.report.labels import CAUSES, VERDICTS, RateLabels, figures, rate_labels, why
+from salvo.scenarios.report.labels import CAUSES, RateLabels, figures, rate_labels, verdict_sentence, why
 from salvo.scenarios.report.tool_choices import ToolChoiceRow, choice_row
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.batch_catalog import BatchRow
@@ -255,6 +256,8 @@ class BatchDetail:
     batch: Batch
     parting: Divergence | None
     """Where failed and passed runs diverge, from the first 50 of each."""
+    is_judged: bool
+    """Whether a model judges its runs, so that people can label them."""
     running: bool
     """As in the list: whether runs are missing and the batch changed recently."""
     skipped: int
@@ -275,13 +278,14 @@ def show(batch_id: str, services: ServicesDep) -> BatchDetail:
     return BatchDetail(
         summary=summary,
         why=why(cached.summary),
-        verdict_label=VERDICTS[cached.summary.verdict],
+        verdict_label=verdict_sentence(cached.summary),
         labels=rate_labels(cached.summary),
         figures=list(figures(cached.summary)),
         failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
         cause_labels=CAUSES,
         batch=cached.batch,
         parting=services.catalog.divergence(cached),
+        is_judged=has_judge(cached.batch.scenario),
         running=services.catalog.is_running(cached),
         skipped=cached.row.skipped,
     )

@@ -160,6 +160,9 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
         <ButtonLink to={`/scenarios?${new URLSearchParams({ scenario: summary.scenario_id })}`}>
           All batches of this scenario
         </ButtonLink>
+        {detail.is_judged ? (
+          <ButtonLink to={`/scenarios/batches/${batch.batch_id}/review`}>Review runs</ButtonLink>
+        ) : null}
         {summary.suite ? (
           <ButtonLink to={`/scenarios/batches/${batch.batch_id}/grid`}>All cells of {summary.suite}</ButtonLink>
         ) : null}
@@ -179,6 +182,7 @@ function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
     { name: "Runs completed", value: completionCounts(summary).join(", ") },
     { name: "Passed", value: `${formatCount(summary.passed)} of ${formatCount(summary.completed)}` },
     { name: "Pass rate", value: figure("pass rate") ?? UNKNOWN },
+    ...(summary.labels ? [{ name: "Pass rate corrected by labels", value: figure("corrected") ?? UNKNOWN }] : []),
     { name: "Required pass rate", value: labels.required },
     ...(evidence ? evidenceFacts(evidence, summary) : []),
     { name: "Average score", value: formatScore(summary.average_score) },
