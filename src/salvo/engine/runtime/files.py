@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,7 +32,7 @@ def file_mode() -> int:
 def make_folder(folder: Path) -> None:
     """Create a folder of the store, and those above it that are missing, for their owner alone."""
     mode = _SHARED_FOLDER if os.environ.get(SHARED_VARIABLE) == "1" else _PRIVATE_FOLDER
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    missing = list(takewhile(lambda parent: not parent.exists(), chain([folder], folder.parents)))
     for parent in reversed(missing):
         parent.mkdir(mode=mode, exist_ok=True)
     if not folder.is_dir():

@@ -231,9 +231,8 @@ class Redactor:
 
     def may_touch(self, serialised: str) -> bool:
         """Return False where the text of a JSON value surely contains no secret. This is much faster than the walk."""
-        for marker in self._markers:
-            if marker in serialised:
-                return True
+        if any(map(serialised.__contains__, self._markers)):
+            return True
         if _CUT not in serialised and _ESCAPED_CUT not in serialised:
             return False
         return any(marker in serialised for marker in self._cut_markers)

@@ -18,6 +18,8 @@ _TEXTS = {
     "redacted_thinking": ("data",),
     "reasoning": ("id", "encrypted_content"),
 }
+_QUOTED_NAMES = tuple(f'"{name}"' for name in (*_FIELDS, *_TEXTS))
+"""Every body with reasoning has one of them. Most replies count `reasoning_tokens`, which is none."""
 _BLOCKS = tuple(_TEXTS)  # in a dict, a hostile type that is not hashable could not be looked up
 _WITHOUT_TEXT: dict[str, dict[str, Any]] = {"reasoning": {"summary": []}}
 """Fields that clients require and that contain no reasoning."""
@@ -25,8 +27,8 @@ _PLACEHOLDER = re.compile(r"\[reasoning sha256:([0-9a-f]{64})\]")
 
 
 def may_hold_reasoning(text: str) -> bool:
-    """Return False where the text of a body surely contains no reasoning. This is much faster than the walk."""
-    return "thinking" in text or "reasoning" in text
+    """Return False where the JSON text of a body surely contains no reasoning. This is much faster than the walk."""
+    return any(map(text.__contains__, _QUOTED_NAMES))
 
 
 def without_reasoning(body: Any) -> Any:

@@ -172,12 +172,10 @@ def clean_body(body: Any, redactor: Redactor) -> tuple[Any, str]:
         text = redactor.text(body.decode("utf-8", "surrogateescape"))
         return text, text
     text = stable_text(body)
-    if may_hold_reasoning(text):
-        body = without_reasoning(body)
-        text = stable_text(body)
-    if redactor.may_touch(text):
-        body = redactor.json(body)
-        text = stable_text(body)
+    if may_hold_reasoning(text) and (clean := without_reasoning(body)) is not body:
+        body, text = clean, stable_text(clean)
+    if redactor.may_touch(text) and (clean := redactor.json(body)) is not body:
+        body, text = clean, stable_text(clean)
     return body, text
 
 
