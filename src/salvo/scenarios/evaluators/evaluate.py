@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ProviderError, SalvoError, TapeError
+from salvo.scenarios.evaluators import turns
 from salvo.scenarios.evaluators.base import RunServices
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.evaluators.verdict import as_eval_result
@@ -99,8 +100,6 @@ class _Evaluation:
         return _finish(returned, assertion, timeout, self.scenario.timeout)
 
     async def _at_turns(self, assertion: Assertion, position: int) -> EvalResult:
-        from salvo.scenarios.evaluators import turns  # most scenarios are no conversations
-
         async def at(turn: ConversationTurn) -> EvalResult:
             there = assertion.model_copy(update={"at": f"{TURN}{turn.number}"})
             view = replace(self, result=turns.run_at_turn(self.result, turn), turn=turn.number)

@@ -17,6 +17,7 @@ from salvo.engine.text.messages import did_you_mean, install_command
 from salvo.errors import SalvoError, UsageError
 from salvo.scenarios.evaluators.base import EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.builtin.custom import function_type
+from salvo.scenarios.evaluators.turns import check_turns
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 GROUP = "salvo.evaluators"
@@ -107,8 +108,6 @@ class Registry:
             for error in self._check_assertion(scenario, assertion, load):
                 yield error._replace(path=(*path, *error.path))
         if any(assertion.at is not None for _, assertion in scored):
-            from salvo.scenarios.evaluators.turns import check_turns  # most scenarios are no conversations
-
             yield from check_turns(scenario)
 
     def _check_assertion(self, scenario: Scenario, assertion: Assertion, load: LoadObject) -> Iterator[FieldError]:

@@ -29,6 +29,7 @@ from salvo.scenarios.analysis.compare import ComparisonReport
 from salvo.scenarios.analysis.grid import Grid, build_grids
 from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary
+from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
 from salvo.scenarios.report import comparison
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.report.markdown import as_markdown
@@ -98,9 +99,7 @@ def _as_markdown(content: ExportContent) -> bytes:
 
 
 def _as_html(content: ExportContent) -> bytes:
-    # The templates take time to load, and most commands write no HTML.
-    from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
-    from salvo.scenarios.report import html
+    from salvo.scenarios.report import html  # the templates take time to load, and most commands write no HTML
 
     runs = {batch_id: html.first_runs(results) for batch_id, results in content.runs.items()}
     choices = {

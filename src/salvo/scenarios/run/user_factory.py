@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
+from salvo.scenarios.run.conversation.users import PythonUser, ScriptedUser
 from salvo.scenarios.run.environment import RunEnvironment
 from salvo.scenarios.spec.schema import Scenario
 
@@ -26,13 +27,11 @@ def user_factory(scenario: Scenario, load: LoadObject) -> Callable[[RunEnvironme
     """
     if not scenario.is_conversation:
         return None
-    from salvo.scenarios.run.conversation.users import PythonUser, ScriptedUser  # most scenarios are none
-
     if scenario.user is None:
         messages = [turn.user for turn in scenario.turns]
         return lambda _: ScriptedUser(messages)
     if scenario.user.python is None:
-        from salvo.scenarios.run.conversation.simulator import simulated_user
+        from salvo.scenarios.run.conversation.simulator import simulated_user  # most users are no models
 
         return partial(simulated_user, scenario.user)
     name = scenario.user.python
@@ -48,6 +47,4 @@ def replayed_user_factory(scenario: Scenario, messages: Sequence[str]) -> Callab
     """Return what makes the user of a replay. A class does not run again: its recorded messages are taken instead."""
     if scenario.user is None or scenario.user.python is None:
         return user_factory(scenario, refuse_to_load)
-    from salvo.scenarios.run.conversation.users import ScriptedUser
-
     return lambda _: ScriptedUser(messages)

@@ -7,6 +7,7 @@ import asyncio
 from salvo.engine.wire.base import Wire
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Span
+from salvo.playbooks.evaluate.judges import rules_calibration
 from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation
 from salvo.playbooks.report.report import Calibration
@@ -28,13 +29,9 @@ class RulesJudge(Judge):
         self._lock = asyncio.Lock()
 
     def track_record(self) -> str:
-        from salvo.playbooks.evaluate.judges import rules_calibration  # reads a file; a model judge does without
-
         return rules_calibration.track_record(self.prompt_id)
 
     def calibration(self, check_id: str, result: Result) -> Calibration | None:
-        from salvo.playbooks.evaluate.judges import rules_calibration  # reads a file; a model judge does without
-
         return rules_calibration.calibration(self.prompt_id, check_id, result)
 
     async def judge(self, case: Case, wire: Wire | None = None) -> JudgeAnswer:  # noqa: ARG002 - it calls no provider
@@ -57,7 +54,6 @@ class RulesJudge(Judge):
             return await asyncio.to_thread(self._apply_rules, case)
 
     def _apply_rules(self, case: Case) -> JudgeAnswer:
-        from salvo.playbooks.evaluate.judges import rules_calibration  # reads a file, as above
         from salvo.playbooks.evaluate.judges.rules import engine  # compiles its patterns
 
         text = case.inputs.ai_output

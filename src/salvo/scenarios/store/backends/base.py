@@ -7,6 +7,7 @@ store take milliseconds to seconds, so that an event loop calls them in threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -126,7 +127,5 @@ class Storage(Protocol):
 
 def map_in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> Iterator[T]:
     """Yield what a function returns for each item, in order, while it works on several at a time."""
-    from concurrent.futures import ThreadPoolExecutor  # only object stores are read like this
-
     with ThreadPoolExecutor(_READERS) as threads:
         yield from threads.map(function, items)

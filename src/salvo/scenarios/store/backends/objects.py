@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
@@ -234,8 +236,6 @@ def _reason(error: Exception) -> str:
 
 
 def _pack(files: Mapping[str, bytes]) -> bytes:
-    from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo  # only recordings need it
-
     buffer = io.BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -247,9 +247,6 @@ def _pack(files: Mapping[str, bytes]) -> bytes:
 
 def _unpack(content: bytes, name: str) -> dict[str, bytes]:
     """Return the files of an archive, which may come from anyone. Raise StoreError if it is damaged or a bomb."""
-    import zlib  # only recordings need it
-    from zipfile import BadZipFile, ZipFile
-
     files: dict[str, bytes] = {}
     remaining = LARGEST_OBJECT
     try:
