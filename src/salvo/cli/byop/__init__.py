@@ -11,7 +11,10 @@ COMMANDS = {
     "run": LazyCommand("salvo.cli.byop.run", "Evaluate a frozen AI output with a playbook."),
     "serve": LazyCommand("salvo.cli.byop.serve", "Serve the web page and its API, on this machine only."),
     "history": LazyCommand("salvo.cli.byop.history", "List stored evaluations, newest first."),
-    "batch": LazyCommand("salvo.cli.byop.batch", "Show documents that were evaluated together, as a matrix."),
+    "batch": LazyCommand(
+        "salvo.cli.byop.batch",
+        "Show documents that were evaluated together: their matrix, or the list of such batches.",
+    ),
     "show": LazyCommand("salvo.cli.byop.show", "Show a stored report, and write it to files."),
     "review": LazyCommand(
         "salvo.cli.byop.review", "Review a report: accept, override, comment, assign, sign off; or list what waits."
