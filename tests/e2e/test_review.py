@@ -56,7 +56,7 @@ def test_a_reviewer_changes_a_result_and_signs_while_another_one_comments(
     # One passage is rejected by itself.
     card(page).get_by_text("review them one by one").click()
     card(page).get_by_role("group", name="Passage 2").get_by_role("button", name="Reject").click()
-    card(page).get_by_label("Why does this passage not show it?").fill("A heading.")
+    card(page).get_by_label("Why is this passage rejected?").fill("A heading.")
     card(page).get_by_role("button", name="Reject the passage").click()
     expect(card(page).get_by_text("Rejected by Ada Brown: A heading.")).to_be_visible()
 

@@ -12,6 +12,7 @@ from pydantic import Field
 from salvo.playbooks.enums import Result, ShownStatus
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.verdict_reasons import check_title
 from salvo.playbooks.review import wording
 from salvo.playbooks.review.events import ReviewAction, ReviewDraft, ReviewEvent
 from salvo.playbooks.review.queue import QueueAssigned, QueueFilter, QueueItem, QueueResult, QueueShow
@@ -158,7 +159,7 @@ def _detail(report: Report, events: Sequence[ReviewEvent], reviewers: list[str])
 
 def _history(report: Report, events: Sequence[ReviewEvent]) -> list[ReviewStep]:
     by_id = {event.event_id: event for event in events}
-    names = {as_name(check.check_id): f"“{_title(check.check_id)}”" for check in report.check_results}
+    names = {as_name(check.check_id): f"“{check_title(check.check_id)}”" for check in report.check_results}
     open_events = {history.original.event_id: history.withdrawal is None for history in event_histories(events)}
     return [
         ReviewStep(
@@ -169,12 +170,6 @@ def _history(report: Report, events: Sequence[ReviewEvent]) -> list[ReviewStep]:
         )
         for event in events
     ]
-
-
-def _title(check_id: str) -> str:
-    """Return what the page calls a check: an id means nothing to who reads it."""
-    words = check_id.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
 
 
 @dataclass(frozen=True, slots=True)

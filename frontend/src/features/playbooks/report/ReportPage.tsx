@@ -63,7 +63,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
       <Disclaimers extra={report.presentation_rules.disclaimers} />
       <ReportHeader stored={stored} onCheck={goToCheck} />
       <NextSteps stored={stored} />
-      <ReviewSection reportId={report.report_id} />
+      <ReviewSection report={report} />
       <ArtifactFindings report={report} show={show} />
       <div className="print:break-inside-avoid">
         <Section title="Checks at a glance">

@@ -1,11 +1,12 @@
 import { useState } from "react";
-import type { CheckResult, CheckReview, FindingReview, Result, ReviewEvent } from "@/api/types";
+import type { CheckResult, CheckReview, FindingReview, Result } from "@/api/types";
 import { Badge } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatTime, pluralize } from "@/lib/format";
+import { checkTitle, pluralize } from "@/lib/format";
+import { Comments, FindingReviewControls } from "./FindingReviewControls";
 import { RESULT_LABELS, StepForm } from "./forms";
 import { useReviewerName } from "./reviewer";
 import { type ReviewActions, useReview } from "./useReview";
@@ -169,22 +170,6 @@ function CheckForm({ open, actions, check, review, finish, onOpen }: CheckFormPr
   );
 }
 
-export function Comments({ events }: { events: readonly ReviewEvent[] }) {
-  if (!events.length) return null;
-  return (
-    <ul className="mt-2 space-y-1.5">
-      {events.map((event) => (
-        <li key={event.event_id} className="foreign border-edge border-l-2 pl-3">
-          <span className="text-sm text-soft">
-            <VisibleText>{event.actor}</VisibleText>, {formatTime(event.at)}:
-          </span>{" "}
-          <VisibleText>{event.reason || "(the text was erased)"}</VisibleText>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 interface PassagesProps {
   actions: ReviewActions;
   check: CheckResult;
@@ -201,84 +186,17 @@ function Passages({ actions, check, findings }: PassagesProps) {
       <Details title={title}>
         <ol className="space-y-3">
           {findings.map((finding) => (
-            <Passage key={finding.number} actions={actions} check={check} finding={finding} />
+            <FindingReviewControls
+              key={finding.number}
+              actions={actions}
+              checkId={check.check_id}
+              name="passage"
+              quote={`“${check.evidence_citations[finding.number - 1]?.span ?? ""}”`}
+              finding={finding}
+            />
           ))}
         </ol>
       </Details>
     </div>
-  );
-}
-
-const PASSAGE_STATES: Record<FindingReview["standing"], string> = {
-  undecided: "",
-  accepted: "Accepted",
-  overridden: "Rejected",
-  disputed: "The reviewers disagree",
-};
-
-function Passage({ actions, check, finding }: { actions: ReviewActions; check: CheckResult; finding: FindingReview }) {
-  const [name] = useReviewerName();
-  const [open, setOpen] = useState<OpenForm>(null);
-  const { number, standing, decisions, comments } = finding;
-  const place = { check_id: check.check_id, finding: number };
-  const close = () => setOpen(null);
-  const accept = () => actions.add({ action: "accept", ...place }, close);
-  const common = { isPending: actions.isPending, onCancel: close };
-  return (
-    <li>
-      <blockquote className="foreign border-(--color-mark-deep) border-l-[3px] pl-3">
-        <VisibleText>{`“${check.evidence_citations[number - 1]?.span ?? ""}”`}</VisibleText>
-      </blockquote>
-      {decisions.map((decision) => (
-        <p key={decision.event_id} className="foreign mt-1 font-semibold">
-          {standing === "disputed"
-            ? decision.action === "accept"
-              ? "Accepted"
-              : "Rejected"
-            : PASSAGE_STATES[standing]}{" "}
-          by <VisibleText>{`${decision.actor}${decision.reason ? `: ${decision.reason}` : ""}`}</VisibleText>
-        </p>
-      ))}
-      <Comments events={comments} />
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend for every passage */}
-      <div role="group" aria-label={`Passage ${number}`} className="mt-1 flex flex-wrap gap-2 print:hidden">
-        <Button
-          variant="text"
-          disabled={actions.isPending}
-          onClick={() => (name.trim() ? accept() : setOpen("accept"))}
-        >
-          Accept
-        </Button>
-        <Button variant="text" onClick={() => setOpen("override")}>
-          Reject …
-        </Button>
-        <Button variant="text" onClick={() => setOpen("comment")}>
-          Comment …
-        </Button>
-      </div>
-      {open === "accept" ? (
-        <StepForm {...common} label={`Accept passage ${number}`} submit="Accept" onSubmit={accept} />
-      ) : null}
-      {open === "override" ? (
-        <StepForm
-          {...common}
-          label={`Reject passage ${number}`}
-          text="Why does this passage not show it?"
-          isTextRequired
-          submit="Reject the passage"
-          onSubmit={({ text }) => actions.add({ action: "override", ...place, reason: text }, close)}
-        />
-      ) : null}
-      {open === "comment" ? (
-        <StepForm
-          {...common}
-          label={`Comment on passage ${number}`}
-          text="Comment"
-          isTextRequired
-          submit="Add the comment"
-          onSubmit={({ text }) => actions.add({ action: "comment", ...place, reason: text }, close)}
-        />
-      ) : null}
-    </li>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ReportReview, Result, ReviewStep } from "@/api/types";
+import type { Report, ReportReview, Result, ReviewStep } from "@/api/types";
 import { Badge, Label, type Tone } from "@/components/Badge";
 import { Button, TextLink } from "@/components/Button";
 import { Details } from "@/components/Details";
@@ -7,14 +7,14 @@ import { Section } from "@/components/layout";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
-import { Comments } from "./CheckReviewControls";
+import { Comments, FindingReviewControls } from "./FindingReviewControls";
 import { NameField, StepForm } from "./forms";
 import { useReviewerName } from "./reviewer";
 import { type ReviewActions, useReview } from "./useReview";
 
 /** The review of a report as a whole: both results, comments, who should look at it, sign-offs and the history. */
-export function ReviewSection({ reportId }: { reportId: string }) {
-  const actions = useReview(reportId);
+export function ReviewSection({ report }: { report: Report }) {
+  const actions = useReview(report.report_id);
   const { review, error } = actions;
   if (error) return <ErrorNotice error={error} />;
   if (!review) return null;
@@ -33,6 +33,7 @@ export function ReviewSection({ reportId }: { reportId: string }) {
       ) : null}
       {review.assignee ? <p className="mt-2">The report is assigned to {review.assignee}.</p> : null}
       <Comments events={review.comments} />
+      <TextFindings actions={actions} report={report} review={review} />
       <SignOffs review={review} />
       <ReportSteps actions={actions} review={review} />
       {actions.refusal ? (
@@ -48,6 +49,29 @@ export function ReviewSection({ reportId }: { reportId: string }) {
         </div>
       ) : null}
     </Section>
+  );
+}
+
+/** Findings in the text that no check made, such as hidden text, each with its own decision. */
+function TextFindings({ actions, report, review }: { actions: ReviewActions; report: Report; review: ReportReview }) {
+  if (!review.findings.length) return null;
+  return (
+    <div className="mt-4 text-sm">
+      <Details title={`${pluralize(review.findings.length, "finding")} in the text: review them one by one`}>
+        <ol className="space-y-3">
+          {review.findings.map((finding) => (
+            <FindingReviewControls
+              key={finding.number}
+              actions={actions}
+              checkId={null}
+              name="finding"
+              quote={report.artifact_findings[finding.number - 1]?.message ?? ""}
+              finding={finding}
+            />
+          ))}
+        </ol>
+      </Details>
+    </div>
   );
 }
 
