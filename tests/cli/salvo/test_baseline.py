@@ -112,6 +112,13 @@ def test_false_alarms_are_kept_over_many_commits(blessed: UserProject) -> None:
     ) in ran.stdout
 
 
+def test_a_number_of_commits_without_a_baseline_is_refused_before_any_call(project: UserProject) -> None:
+    refused = project.salvo("run", "--commits", "5")
+    assert refused.exit_code == 2
+    assert "Add --against-baseline, or omit --commits." in refused.stderr
+    assert "Add --against-baseline" not in project.salvo("run", "--commits", "5", "--against-baseline").stderr
+
+
 def test_errors_that_could_hide_a_worse_agent_are_not_judged(blessed: UserProject) -> None:
     replies = iter([Say("hi")] * 3 + [Fault.refused_parameter("seed")] * 7)
     with LoopbackProvider(lambda _: next(replies)) as provider:

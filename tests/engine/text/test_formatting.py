@@ -17,6 +17,7 @@ from salvo.engine.text.formatting import (
     percent,
     pluralize,
     points,
+    running_cost,
     seconds,
     truncate,
 )
@@ -25,6 +26,10 @@ from salvo.engine.text.formatting import (
 @pytest.mark.parametrize("share, shown", [(0, "0%"), (0.001, "0.1%"), (0.8, "80%"), (0.9999, "99.99%"), (1, "100%")])
 def test_a_share_that_is_not_the_whole_never_reads_so(share: float, shown: str) -> None:
     assert percent(share) == shown
+
+
+def test_a_running_cost_never_reads_like_nothing() -> None:
+    assert [running_cost(cost) for cost in (0.00002, 0.00016, 1.5)] == ["<$0.0001", "$0.0002", "$1.5000"]
 
 
 def test_bounds_are_rounded_outwards() -> None:

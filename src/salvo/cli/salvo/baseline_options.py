@@ -6,11 +6,23 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_BASELINE = "-"
 """The value of --against-baseline without a file."""
+
+
+def _check_commits(context: click.Context, _parameter: click.Parameter, commits: int) -> int:
+    is_given = context.get_parameter_source("commits") is ParameterSource.COMMANDLINE
+    if is_given and context.params.get("baseline") is None:
+        raise click.UsageError(
+            "--commits says how many comparisons with a baseline share their false alarms, so it has no effect here. "
+            "Add --against-baseline, or omit --commits."
+        )
+    return commits
+
 
 _OPTIONS = (
     click.option(
@@ -18,6 +30,7 @@ _OPTIONS = (
         "baseline",
         is_flag=False,
         flag_value=DEFAULT_BASELINE,
+        is_eager=True,  # before --commits, which is checked with it
         metavar="[FILE]",
         help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
     ),
@@ -26,6 +39,7 @@ _OPTIONS = (
         type=click.IntRange(min=1),
         default=20,
         show_default=True,
+        callback=_check_commits,
         help="With --against-baseline: over this many comparisons, a false alarm has a probability of at most 5 %.",
     ),
     click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes."),

@@ -24,7 +24,7 @@ from salvo.cli.salvo import dry_run as plan_display
 from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
-from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.formatting import pluralize, running_cost
 from salvo.engine.text.messages import display_path
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.base import RecordingOptions
@@ -387,7 +387,7 @@ class _Progress(RunListener):
             self._not_replayable[result.scenario_id, "may diverge in a replay", result.replay_note] += 1
 
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
-        cost = f", ${self._cost:.4f}" if self._cost else ""
+        cost = f", {running_cost(self._cost)}" if self._cost else ""
         cost += f", {self._cached} from the cache" if self._cached else ""
         counts = f"{self._done}/{self._total} runs done, {self._passed} passed"
         counts += f", {self._pending} waiting for judges" if self._pending else ""

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt
+from salvo.engine.text.formatting import running_cost
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.runner import INTERRUPTED
@@ -66,6 +67,6 @@ class TranscriptRun:
         self._update(f" ({wait})", milestone=wait.seconds >= 1)
 
     def _update(self, note: str = "", *, milestone: bool) -> None:
-        spent = f", ${self._cost:.4f}" if self._cost else ""
+        spent = f", {running_cost(self._cost)}" if self._cost else ""
         text = f"{self._finished}/{self._total} {self._what} done{spent}{note}"
         self._progress.update(text, milestone=milestone)

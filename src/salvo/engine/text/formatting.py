@@ -116,6 +116,14 @@ def money(dollars: float) -> str:
     return f"${dollars:.{max(3, 1 - math.floor(math.log10(dollars)))}f}"
 
 
+def running_cost(dollars: float) -> str:
+    """Return dollars for a line that is updated: always with four digits, so that it does not jump."""
+    return f"${dollars:.4f}" if dollars >= _SMALLEST_SHOWN else f"<${_SMALLEST_SHOWN:.4f}"
+
+
+_SMALLEST_SHOWN = 0.0001
+
+
 def seconds(duration: float) -> str:
     return f"{duration:.1f}s" if duration >= 1 else f"{duration * 1000:.0f}ms"
 
