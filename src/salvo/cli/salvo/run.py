@@ -10,6 +10,7 @@ from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, RUNS_AT_ONCE,
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.call_limit_options import call_limit_options
+from salvo.cli.salvo.output_option import output_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
 
@@ -108,14 +109,7 @@ from salvo.cli.salvo.store_option import store_option
     help="Make the missing runs of the batch of this name, on any machine. [default with --shard: the commit and the "
     "files' content]",
 )
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=FILE_PATH,
-    help="Also write a file: .json, .jsonl, .xml (JUnit), .md or .html.",
-)
+@output_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")

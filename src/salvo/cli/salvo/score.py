@@ -13,6 +13,7 @@ from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
+from salvo.cli.salvo.output_option import output_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_output import batch_exit_code, check_outputs
 from salvo.cli.salvo.store_option import store_option
@@ -43,14 +44,7 @@ from salvo.scenarios.workspace import Workspace
 @click.option("-j", "--concurrency", type=NUMBER_AT_ONCE, default=10, show_default=True, help="Runs at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
 @click.option("--resume", metavar="SCORE", help="Only score the runs that an earlier scoring lacks.")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
-)
+@output_option(".json, .jsonl, .xml (JUnit) or .md")
 @call_limit_options("120")
 @prices_option
 @allow_env_option
