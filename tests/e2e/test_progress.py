@@ -77,7 +77,7 @@ def test_provider_errors_are_retried_with_a_notice(site: Site, visit: Visit) -> 
     page.get_by_label("Screening (1 run, quick)").check()
     choose_model(page, site.provider.openai_url)
     run(page)
-    waiting = page.get_by_text(re.compile("^Retrying a call in .*: rate limited"))
+    waiting = page.get_by_text(re.compile("^Retrying a call in .*: rate limited")).first
     expect(waiting).to_be_visible()
     expect(waiting).to_be_hidden()  # the wait is over, although no vote has arrived yet
     site.provider.let_go()

@@ -3161,13 +3161,18 @@ export interface components {
         Result: "pass" | "fail" | "indeterminate";
         /**
          * RetryNotice
-         * @description A call is retried after `seconds`, because the provider asked for it or gave no answer.
+         * @description Calls are retried, because the provider asked for it or gave no answer. The longest wait is `seconds`.
          */
         RetryNotice: {
             /** Seconds */
             seconds: number;
             /** Reason */
             reason: string;
+            /**
+             * Calls
+             * @default []
+             */
+            calls: components["schemas"]["WaitingCall"][];
         };
         /**
          * ReviewAction
@@ -4015,6 +4020,18 @@ export interface components {
             notes: string;
             /** Problem */
             problem: string;
+        };
+        /**
+         * WaitingCall
+         * @description One call that waits before it is sent again.
+         */
+        WaitingCall: {
+            /** Name */
+            name: string;
+            /** Seconds */
+            seconds: number;
+            /** Reason */
+            reason: string;
         };
         /** Estimate */
         salvo__engine__stats__judge_agreement__Estimate: {

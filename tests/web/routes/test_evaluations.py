@@ -189,6 +189,9 @@ async def test_a_rate_limit_is_told_while_it_lasts_and_a_cancellation_does_not_w
             assert (waiting.data["reason"], waiting.data["seconds"] >= 200) == ("rate limited", True)
             now = await api.get(f"/api/evaluations/{evaluation}")
             assert (now["state"], now["waiting"]["reason"]) == ("running", "rate limited")
+            for call in now["waiting"]["calls"]:
+                assert call["name"].startswith("check/")
+                assert (call["reason"], 0 < call["seconds"] <= 300) == ("rate limited", True)
             await api.ask("POST", f"/api/evaluations/{evaluation}/cancel")
             assert [told.event async for told in watching][-1] == "cancelled"
 

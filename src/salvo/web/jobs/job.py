@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from salvo.engine.runtime.pool import Pool, PoolStopped
@@ -67,11 +67,24 @@ class VoteSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingCall:
+    """One call that waits before it is sent again."""
+
+    name: str
+    """The check and the run that it is for."""
+    seconds: float
+    """How long it still waits."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RetryNotice:
-    """A call is retried after `seconds`, because the provider asked for it or gave no answer."""
+    """Calls are retried, because the provider asked for it or gave no answer. The longest wait is `seconds`."""
 
     seconds: float
     reason: str
+    calls: tuple[WaitingCall, ...] = ()
+    """Every call that waits, the longest wait first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +145,14 @@ class Job:
 
     @property
     def waiting(self) -> RetryNotice | None:
-        """The call that waits longest before it is retried. Answers to other calls do not end its wait."""
+        """The calls that wait before they are retried. Answers to other calls do not end their waits."""
         now = self._clock.monotonic()
-        until, notice = max(self._waits.values(), key=lambda wait: wait[0], default=(now, None))
-        return notice if until > now else None
+        waits = [(until, lane, notice) for lane, (until, notice) in self._waits.items() if until > now]
+        if not waits:
+            return None
+        waits.sort(key=lambda wait: wait[0], reverse=True)
+        calls = tuple(WaitingCall(lane, round(until - now, 1), notice.reason) for until, lane, notice in waits)
+        return replace(waits[0][2], calls=calls)
 
     @property
     def open_calls(self) -> OpenCallsNotice | None:

@@ -21,6 +21,9 @@ export function EvaluatePage() {
         Evaluate a text
       </PageTitle>
       <Examples />
+      <p className="mt-3 text-sm text-soft">
+        What you enter here stays in this tab until you close it, also if you reload the page. The API key does not.
+      </p>
       <form
         aria-label="Evaluation"
         onSubmit={(event) => event.preventDefault()}
@@ -32,9 +35,12 @@ export function EvaluatePage() {
         <div className="min-w-0 xl:col-start-1 xl:row-span-2 xl:row-start-1">
           <TextInputs />
         </div>
-        <div className="space-y-6 xl:col-start-2 xl:row-start-2">
+        <div className="space-y-6 xl:col-start-2 xl:row-start-2 xl:pb-44">
           <ModeChoice />
           <PlaybookChoice />
+        </div>
+        {/* It spans its column, so that it can stay at the bottom of the window wherever the page is scrolled to. */}
+        <div className="xl:sticky xl:bottom-0 xl:col-start-2 xl:row-span-2 xl:row-start-1 xl:self-end">
           <RunButton />
         </div>
       </form>
@@ -244,7 +250,7 @@ function RunButton() {
       : "";
   const busy = start.isPending || start.isSuccess;
   return (
-    <div className="space-y-3 border-rule border-t pt-4">
+    <div className="space-y-2 border-rule border-t bg-paper pt-3 pb-2">
       <p role="status" className="text-sm" data-testid="estimate">
         {usesRules ? "Nothing leaves this machine. No model is used, and it costs nothing." : null}
         {!usesRules && estimate.data ? estimate.data.sentence : null}

@@ -1,5 +1,8 @@
-/** The evaluation that the user is preparing. It is kept only in memory, in particular the API key. */
-import { createContext, useContext, useMemo, useState } from "react";
+/**
+ * The evaluation that the user is preparing. The tab keeps it in its session storage, so that a reload loses nothing and
+ * closing the tab ends it. The API key is kept in memory only.
+ */
+import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import type { EvaluationCreate, Example, Mode } from "@/api/types";
 
 export interface UploadedPlaybook {
@@ -94,6 +97,31 @@ export function applyExample(draft: Draft, example: Example): Draft {
   };
 }
 
+const STORAGE_KEY = "salvo-draft";
+
+/** What this tab has stored; fields of other versions of the page are left out. */
+function storedDraft(): Draft {
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "{}") as Partial<Draft>;
+    const known = Object.entries(stored).filter(([name, value]) => sameType(value, EMPTY_DRAFT[name as keyof Draft]));
+    return { ...EMPTY_DRAFT, ...Object.fromEntries(known) };
+  } catch {
+    return EMPTY_DRAFT; // storage is blocked, or has something else
+  }
+}
+
+function sameType(value: unknown, empty: unknown): boolean {
+  return empty !== undefined && (empty === null ? typeof value === "object" : typeof value === typeof empty);
+}
+
+function storeDraft(draft: Draft): void {
+  try {
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(draft));
+  } catch {
+    sessionStorage.removeItem(STORAGE_KEY); // too long for it: an older text must not come back
+  }
+}
+
 interface DraftState {
   draft: Draft;
   change: (part: Partial<Draft> | ((current: Draft) => Partial<Draft>)) => void;
@@ -104,7 +132,8 @@ interface DraftState {
 const Context = createContext<DraftState | null>(null);
 
 export function DraftProvider({ children }: { children: React.ReactNode }) {
-  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [draft, setDraft] = useState(storedDraft);
+  useEffect(() => storeDraft(draft), [draft]);
   const [apiKey, setApiKey] = useState("");
   const state = useMemo(
     () => ({

@@ -13,6 +13,7 @@ import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatSeconds, pluralize } from "@/lib/format";
 import { applyEvent, isFinal, watchEvaluation } from "./evaluationEvents";
 import { ResumeForm } from "./ResumeForm";
+import { formatClock, remainingSeconds } from "./remainingTime";
 
 export function ProgressPage() {
   const { id = "" } = useParams();
@@ -109,6 +110,7 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
           {evaluation.done} of {evaluation.total} answers
         </span>
       </p>
+      <ElapsedTime evaluation={evaluation} />
       <progress value={evaluation.done} max={Math.max(evaluation.total, 1)} aria-label="Answers so far" />
       {evaluation.state === "queued" && evaluation.waits_for ? <Notice>{evaluation.waits_for}</Notice> : null}
       {evaluation.open_calls?.count ? <OpenCallsStatus calls={evaluation.open_calls} /> : null}
@@ -151,18 +153,65 @@ function OpenCallsStatus({ calls }: { calls: OpenCalls }) {
   );
 }
 
-/** Shown for the announced wait, whatever other calls answer, and long enough to be read. */
+/** Each call that waits, with a countdown; for its announced wait, and long enough to be read. */
 function RetryNotice({ wait }: { wait: RetryWait }) {
-  const [hidden, setHidden] = useState<RetryWait | null>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setHidden(wait), 1000 * Math.max(wait.seconds, MIN_SECONDS_SHOWN));
-    return () => clearTimeout(timer);
-  }, [wait]);
-  if (hidden === wait) return null;
+  const passed = useSecondsSince(wait);
+  if (passed >= Math.max(wait.seconds, MIN_SECONDS_SHOWN)) return null;
+  const calls = wait.calls.length ? wait.calls : [{ name: "", seconds: wait.seconds, reason: wait.reason }];
   return (
     <Notice tone="blue">
-      Retrying a call in {formatSeconds(wait.seconds)}: <VisibleText>{wait.reason}</VisibleText>.
+      <ul data-testid="waiting-calls">
+        {calls.map((call) => (
+          <li key={call.name}>
+            Retrying a call in {formatSeconds(Math.max(call.seconds - passed, 0))}:{" "}
+            <VisibleText>{call.reason}</VisibleText>
+            {call.name ? (
+              <>
+                {" "}
+                (<VisibleText>{callTitle(call.name)}</VisibleText>)
+              </>
+            ) : null}
+          </li>
+        ))}
+      </ul>
     </Notice>
+  );
+}
+
+/** "check/certainty_language/run-2" in words. */
+function callTitle(name: string): string {
+  const [, check = "", run = ""] = name.split("/");
+  return check && run ? `${checkTitle(check)}, run ${run.replace(/\D/g, "")}` : name;
+}
+
+/** Seconds since the value changed, counted by this browser. */
+function useSecondsSince(value: unknown): number {
+  const [counted, setCounted] = useState({ value, seconds: 0 });
+  useEffect(() => {
+    const start = performance.now();
+    const timer = setInterval(() => setCounted({ value, seconds: (performance.now() - start) / 1000 }), 250);
+    return () => clearInterval(timer);
+  }, [value]);
+  return counted.value === value ? counted.seconds : 0;
+}
+
+/** How long it has taken since it was requested, and how much longer it takes at the pace that this page has seen. */
+function ElapsedTime({ evaluation }: { evaluation: Evaluation }) {
+  const [now, setNow] = useState(() => Date.now());
+  const [first] = useState({ at: Date.now(), done: evaluation.done });
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const elapsed = Math.max(0, Math.floor((now - Date.parse(evaluation.created_at)) / 1000));
+  const remaining = remainingSeconds((now - first.at) / 1000, evaluation.done - first.done, evaluation);
+  return (
+    <p className="text-sm text-soft tabular-nums" data-testid="elapsed">
+      {formatClock(elapsed)} since it was requested.{" "}
+      {remaining === null
+        ? "The time left is estimated after two answers."
+        : `About ${formatClock(remaining)} left at the pace so far.`}
+    </p>
   );
 }
 
