@@ -95,7 +95,7 @@ export interface paths {
         };
         /**
          * Watch
-         * @description Send events: queued, began, progress, vote, waiting, calls; then one of done, failed, cancelled, interrupted.
+         * @description Send events: queued, began, progress, vote, waiting, calls; then the state in which it ended, such as done.
          *
          *     The id of a vote's event is the number of the stored vote, so a lost connection continues after its Last-Event-ID.
          */
@@ -2330,7 +2330,7 @@ export interface components {
          * JobState
          * @enum {string}
          */
-        JobState: "queued" | "running" | "done" | "cancelled" | "interrupted" | "failed";
+        JobState: "queued" | "running" | "done" | "cancelled" | "interrupted" | "batched" | "failed";
         /**
          * JudgeAgreement
          * @description How well a judge agrees with people.
@@ -3659,7 +3659,7 @@ export interface components {
          * State
          * @enum {string}
          */
-        State: "queued" | "running" | "done" | "interrupted" | "cancelled" | "failed";
+        State: "queued" | "running" | "done" | "interrupted" | "cancelled" | "batched" | "failed";
         /**
          * Status
          * @description The overall status of a report, most severe first.

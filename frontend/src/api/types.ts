@@ -106,4 +106,5 @@ export interface EvaluationEvents {
   failed: Schemas["EndedEvent"];
   cancelled: Schemas["EndedEvent"];
   interrupted: Schemas["EndedEvent"];
+  batched: Schemas["EndedEvent"];
 }

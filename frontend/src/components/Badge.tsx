@@ -40,12 +40,13 @@ export function shownStatus(row: { status: ShownStatus; incomplete: boolean | nu
 const STATE_TONES: Partial<Record<JobState, Tone>> = {
   running: "blue",
   queued: "blue",
+  batched: "blue",
   interrupted: "amber",
   failed: "red",
 };
 
 export function StateLabel({ state }: { state: JobState }) {
-  return <Label tone={STATE_TONES[state] ?? "plain"}>{state}</Label>;
+  return <Label tone={STATE_TONES[state] ?? "plain"}>{state === "batched" ? "waits for provider" : state}</Label>;
 }
 
 export function Label({ tone, large = false, children }: { tone: Tone; large?: boolean; children: React.ReactNode }) {

@@ -1,6 +1,14 @@
 """/api/history, /api/subjects, /api/timeline and /api/baselines."""
 
-from tests.support.web import Client
+from collections.abc import Callable
+from pathlib import Path
+
+from salvo.engine.runtime.clock import SystemClock
+from salvo.playbooks.store.store import EvaluationStore
+from tests.support.stored_evaluations import begin_evaluation
+from tests.support.web import Client, WebServer, client
+
+Serve = Callable[..., WebServer]
 
 
 async def test_the_history_is_paged_filtered_and_searched(api: Client) -> None:
@@ -59,3 +67,18 @@ async def test_a_baseline_is_saved_listed_and_cleared(api: Client) -> None:
     assert [each["evaluation_id"] for each in await api.get("/api/baselines")] == [report]
     assert (await api.ask("DELETE", f"/api/baselines/{report}")).status == 204
     assert await api.get("/api/baselines") == []
+
+
+async def test_an_evaluation_that_waits_for_a_provider_s_batch_says_so(serve: Serve, database: Path) -> None:
+    with EvaluationStore.open(f"sqlite:///{database}", SystemClock()) as store:
+        name = begin_evaluation(store, "1m7waitsforbatch")
+        store.save_batch(name, {"batch": {}}, waits=True)
+    async with client(serve()) as api:
+        [row] = (await api.get("/api/history"))["rows"]
+        evaluation = await api.get(f"/api/evaluations/{name}")
+        assert [event.event async for event in api.watch(name)] == ["batched"]
+        refused = await api.ask("POST", f"/api/evaluations/{name}/resume", {}, x_api_key="sk-ant-0123456789")
+    assert row["state"] == "batched"
+    assert (evaluation["state"], evaluation["resumable"]) == ("batched", False)
+    assert evaluation["waits_for"].startswith("The questions were sent to the provider's batch API")
+    assert (refused.status, "byop collect" in str(refused.json())) == (400, True), refused

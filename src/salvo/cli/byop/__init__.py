@@ -9,6 +9,7 @@ from salvo.cli.lazy import LazyCommand, LazyGroup
 
 COMMANDS = {
     "run": LazyCommand("salvo.cli.byop.run", "Evaluate a frozen AI output with a playbook."),
+    "collect": LazyCommand("salvo.cli.byop.collect", "Complete evaluations that `byop run --batch-api` started."),
     "serve": LazyCommand("salvo.cli.byop.serve", "Serve the web page and its API, on this machine only."),
     "history": LazyCommand("salvo.cli.byop.history", "List stored evaluations, newest first."),
     "batch": LazyCommand(

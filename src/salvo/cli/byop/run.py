@@ -56,6 +56,11 @@ FILE = click.Path(path_type=Path)
 @click.option("--no-store", is_flag=True, help="Store nothing. Drift and replay are not available then.")
 @click.option("--hashes-only", is_flag=True, help="Store hashes and verdicts, but no texts.")
 @click.option(
+    "--batch-api",
+    is_flag=True,
+    help="Ask through the provider's batch API, at half the price, within a day. `byop collect` completes it.",
+)
+@click.option(
     "--resume",
     metavar="ID",
     help="Ask the questions of an interrupted evaluation, or of all documents of a batch, that have no vote yet.",
@@ -68,9 +73,9 @@ def run(**options: Any) -> None:
 
     The result is not legal advice. OUTPUT_FILE contains what the AI wrote, as text, .docx or .pdf; - reads standard
     input. Several files, or the documents in a FOLDER, are evaluated together and shown as a matrix of documents and
-    checks. Exits 0 for STABLE
-    and OBSERVE, 1 for REVIEW and ALERT (see --fail-on), 2 on bad usage or input, 3 if something could not be judged,
-    and 130 if interrupted; then the votes are stored, and --resume continues. For several documents it is the worst.
+    checks. Exits 0 for STABLE and OBSERVE, 1 for REVIEW and ALERT (see --fail-on), 2 on bad usage or input, 3 if
+    something could not be judged or waits for a batch, and 130 if interrupted; then the votes are stored, and --resume
+    continues. For several documents it is the worst.
     """
     from salvo.cli.byop import run_command  # takes several times as long as everything that --help needs
 

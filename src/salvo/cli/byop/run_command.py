@@ -63,6 +63,7 @@ class RunOptions:
     as_json: bool
     no_store: bool
     hashes_only: bool
+    batch_api: bool
     resume: str | None
     concurrency: int
 
@@ -85,6 +86,10 @@ def run(**values: Any) -> None:
     if bool(options.output_files) == (options.resume is not None):
         raise click.UsageError("Give the file with the AI output, several files or a folder, -, or --resume ID.")
     _check_options(options)
+    if options.batch_api:
+        from salvo.cli.byop import batch_evaluations  # most evaluations are made at once
+
+        batch_evaluations.check_options(context)
     are_several = len(options.output_files) > 1 or any(Path(name).is_dir() for name in options.output_files)
     if are_several:
         _check_documents_options(options)
@@ -112,15 +117,37 @@ def _run_jobs(
             "What --json prints for several evaluators is not a report file, so it cannot be signed.",
             hint="Write signed files with -o instead of --json. Nothing was run, and nothing was spent.",
         )
+    if options.batch_api and lazy_store is not None:
+        from salvo.cli.byop import batch_evaluations  # as above
+
+        raise SystemExit(batch_evaluations.submit_evaluations(jobs, lazy_store))
     results = run_evaluations(jobs, lazy_store, options.concurrency)
-    _show(results, key, as_json=options.as_json, several=several)
+    output = ReportOutput(options.outputs, options.as_json, Status(options.fail_on.upper()), options.save_baseline)
+    present(results, lazy_store, output, key)
+    raise SystemExit(results.exit_code(options.fail_on))
+
+
+class ReportOutput(NamedTuple):
+    """What becomes of the reports of a command."""
+
+    files: tuple[Path, ...]
+    as_json: bool
+    fail_on: Status
+    save_baseline: bool
+
+
+def present(
+    results: EvaluationResults, lazy_store: LazyStore | None, output: ReportOutput, key: SigningKey | None
+) -> None:
+    """Show the reports, and write and record them. `byop collect` calls this, too."""
+    several = len(results.jobs) > 1
+    _show(results, key, as_json=output.as_json, several=several)
     for notice in results.notices:
         echo(notice, err=True)
-    fail_on = Status(options.fail_on.upper())
-    exports = _write(options.outputs, results, jobs[0].request.inputs, key, fail_on, several=several)
+    inputs = results.jobs[0].request.inputs
+    exports = _write(output.files, results, inputs, key, output.fail_on, several=several)
     if lazy_store is not None and results.stored_reports:
-        _record(results.stored_reports, exports, lazy_store, save_baseline=options.save_baseline)
-    raise SystemExit(results.exit_code(options.fail_on))
+        _record(results.stored_reports, exports, lazy_store, save_baseline=output.save_baseline)
 
 
 def _new_jobs(options: RunOptions) -> list[EvaluationJob]:

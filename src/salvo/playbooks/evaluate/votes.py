@@ -33,6 +33,8 @@ class CallMetrics:
     cost_usd: float | None = None
     seconds: float | None = None
     calls: int = 0
+    batched: bool = False
+    """Whether the answer came through the provider's batch API, at half the price."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -320,6 +320,12 @@ def _limitations(
         sentences.append(
             "The evaluator is a language model: it can be wrong, and its provider can change it at any time."
         )
+    if any(facts.batched for facts in measured):
+        every = "The" if all(facts.batched for facts in measured if facts.calls) else "Some"
+        sentences.append(
+            f"{every} votes came through the batch API of the evaluator's provider, which answers within a day and "
+            "charges half the price."
+        )
     if incomplete:
         sentences.append("Incomplete: for some checks, fewer than a majority of the runs gave a valid vote.")
     return tuple(sentences)
@@ -333,10 +339,18 @@ def _evaluator(judge: JudgedBy, measured: Sequence[CallMetrics]) -> ModelFingerp
         declared_model_name=judge.model,
         declared_model_version=", ".join(returned) or (RUNNER_FINGERPRINT if judge.deterministic else UNKNOWN),
         provider=judge.provider,
-        routing_or_mode=None if judge.deterministic else UNKNOWN,
+        routing_or_mode=None if judge.deterministic else _routing(measured),
         temperature=temperatures.pop() if len(temperatures) == 1 else None,
         system_prompt_id=judge.prompt_id,
         other_runtime_metadata={"system_fingerprints": systems} if systems else {},
+    )
+
+
+def _routing(measured: Sequence[CallMetrics]) -> str:
+    """Return how the evaluator was called, as far as it is known."""
+    batched = {facts.batched for facts in measured if facts.calls}
+    return {frozenset({True}): "batch API", frozenset({True, False}): "partly batch API"}.get(
+        frozenset(batched), UNKNOWN
     )
 
 

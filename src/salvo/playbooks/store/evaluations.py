@@ -47,6 +47,8 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 ERROR_KEY = "fault"
 """The key of the stored error in the column `request`."""
+BATCH_KEY = "batch"
+"""The key of the batch of questions there."""
 IDENTITY_KEY = "document_identity"
 
 _JOINED = (
@@ -88,6 +90,7 @@ _REQUEST_FIELDS: dict[str, tuple[type, ...]] = {
     "producer": (str, NoneType),
     "settings": (dict,),
     "raw_hashes": (dict,),
+    BATCH_KEY: (dict, NoneType),
 }
 """The keys of the column `request` with their types. Its names are complete; those in columns may be shortened."""
 _LIST_HINT = "`byop history` lists the stored evaluations."
@@ -158,6 +161,15 @@ def _save_playbook(connection: Connection, playbook: Playbook) -> dict[str, Any]
     }
     insertion = dialect_insert(playbooks).values(values).on_conflict_do_nothing().returning(playbooks.c.logic_hash)
     return values if connection.scalar(insertion) is not None else None
+
+
+def request_with(connection: Connection, evaluation_id: str, values: Mapping[str, Any]) -> str:
+    """Return the column `request` of an evaluation with these values in it."""
+    query = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
+    try:
+        return as_text({**json_codec.loads(connection.execute(query).scalar_one()), **values})
+    except PARSE_ERRORS as damage:
+        raise damaged_evaluation(evaluation_id, damage) from damage
 
 
 def lock_open_evaluation(connection: Connection, evaluation_id: str, *, owner: str | None = None) -> RowMapping:

@@ -24,6 +24,8 @@ class State(StrEnum):
     """The process ended before the evaluation did. Its votes are stored, and it can be resumed."""
     CANCELLED = "cancelled"
     """A user stopped it."""
+    BATCHED = "batched"
+    """Its questions wait for a provider's batch. `byop collect` completes it."""
     FAILED = "failed"
     """An error ended it, which is stored with it. Its votes are stored, and it can be resumed."""
 
@@ -72,6 +74,8 @@ class StoredEvaluation:
     """What a server must have to run it; see `leases.Submission`."""
     error: ErrorDetail | None = None
     """Why it failed, if it did."""
+    batch: Mapping[str, Any] | None = None
+    """The batch of its questions, if they are asked through a provider's batch API."""
 
 
 @dataclass(frozen=True, slots=True)

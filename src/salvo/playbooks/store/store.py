@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select
 
-from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import AmbiguousIdError, DamagedEvaluationError, UnknownIdError, UsageError
@@ -32,7 +31,7 @@ from salvo.playbooks.review.review_store import ReviewStore
 from salvo.playbooks.store import audit_entries, baselines, head_signatures, history, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
-from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, damaged_evaluation
+from salvo.playbooks.store.damage import as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.location import TOUCH
@@ -173,14 +172,22 @@ class EvaluationStore:
             audit_entries.append(connection, content)
             return votes.insert_votes(connection, request.report_id, earlier_votes, in_full=in_full)
 
-    def resume(self, evaluation_id: str, submission: Submission | None = None) -> None:
-        """Let this process run an evaluation that ended without a report; or, with a submission, queue it."""
+    def resume(self, evaluation_id: str, submission: Submission | None = None, *, collects_batch: bool = False) -> None:
+        """Let this process run an evaluation that ended without a report; or, with a submission, queue it.
+
+        One that waits for a provider's batch is refused, unless its answers are collected: its votes are paid for.
+        """
         with self._database.writing(alone=True) as connection:
             row = rows.lock_open_evaluation(connection, evaluation_id)
             if row["state"] == State.RUNNING and self._is_held(row):
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running in another process.",
                     hint="Wait for it, or cancel it first.",
+                )
+            if row["state"] == State.BATCHED and not collects_batch:
+                raise UsageError(
+                    f"The evaluation {evaluation_id} waits for the provider's batch, whose votes are paid for.",
+                    hint=f"Complete it with: byop collect {evaluation_id}",
                 )
             lease = self.queue.lease_columns(connection, submission)
             change_state(connection, evaluation_id, audit_log.RESUMED, self._clock.now(), state=State.RUNNING, **lease)
@@ -246,6 +253,23 @@ class EvaluationStore:
             rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
             change_state(connection, evaluation_id, audit_log.INTERRUPTED, self._clock.now(), state=State.INTERRUPTED)
 
+    def save_batch(self, evaluation_id: str, batch: Mapping[str, Any], *, waits: bool) -> None:
+        """Store the batch of an own evaluation's questions. It `waits` when this process has done what it can.
+
+        LeaseLostError if another process runs the evaluation now.
+        """
+        with self._database.writing(alone=True) as connection:
+            rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
+            request = rows.request_with(connection, evaluation_id, {rows.BATCH_KEY: batch})
+            changes = {"state": State.BATCHED if waits else State.RUNNING, "request": request}
+            change_state(connection, evaluation_id, audit_log.BATCHED, self._clock.now(), **changes)
+
+    def batched(self) -> list[str]:
+        """Return the ids of the evaluations that wait for a provider's batch, oldest first."""
+        with self._database.reading() as connection:
+            query = select(evaluations.c.id).where(evaluations.c.state == State.BATCHED).order_by(evaluations.c.id)
+            return _texts(connection.scalars(query))
+
     def cancel(self, evaluation_id: str) -> None:
         """Cancel an evaluation, whoever runs it. The process that does notices it soon and stops."""
         with self._database.writing(alone=True) as connection:
@@ -256,12 +280,7 @@ class EvaluationStore:
         """Store why the evaluation failed. It can still be resumed. LeaseLostError if another process runs it now."""
         with self._database.writing(alone=True) as connection:
             rows.lock_open_evaluation(connection, evaluation_id, owner=self._owner)
-            query = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
-            try:
-                request = json_codec.loads(connection.execute(query).scalar_one())
-                failed = as_text({**request, rows.ERROR_KEY: error})
-            except PARSE_ERRORS as damage:
-                raise damaged_evaluation(evaluation_id, damage) from damage
+            failed = rows.request_with(connection, evaluation_id, {rows.ERROR_KEY: error})
             changes = {"state": State.FAILED, "request": failed}
             change_state(connection, evaluation_id, audit_log.FAILED, self._clock.now(), **changes)
 

@@ -29,6 +29,8 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
     INTERRUPTED = "interrupted"
     """Stopped before the end. Its votes are stored, and it can be resumed."""
+    BATCHED = "batched"
+    """Its questions wait for a provider's batch; `byop collect` completes it."""
     FAILED = "failed"
     """Because of an error in the server, or because it could not be stored."""
 

@@ -178,7 +178,7 @@ async def watch(
         str | None, Header(description="The id of the last event that was received. Later events are sent.")
     ] = None,
 ) -> events.EventStream:
-    """Send events: queued, began, progress, vote, waiting, calls; then one of done, failed, cancelled, interrupted.
+    """Send events: queued, began, progress, vote, waiting, calls; then the state in which it ended, such as done.
 
     The id of a vote's event is the number of the stored vote, so a lost connection continues after its Last-Event-ID.
     """
@@ -262,10 +262,16 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     )
 
 
-_UNFINISHED = (State.RUNNING, State.QUEUED)
+_UNFINISHED = (State.RUNNING, State.QUEUED, State.BATCHED)
+_BATCH_SENTENCE = (
+    "The questions were sent to the provider's batch API, which answers within a day. Whoever started the evaluation "
+    "completes it with byop collect."
+)
 
 
 def _waits_for(stored: StoredEvaluation, services: Services) -> str | None:
+    if stored.state is State.BATCHED:
+        return _BATCH_SENTENCE
     if stored.state is State.INTERRUPTED and stored.requirement == TYPED_KEY:
         return requirements.KEY_SENTENCE
     if stored.state is State.QUEUED and stored.requirement not in (None, TYPED_KEY):

@@ -72,6 +72,7 @@ const STATE_TITLES: Record<Evaluation["state"], string> = {
   done: "Evaluation done",
   cancelled: "Evaluation cancelled",
   interrupted: "Evaluation interrupted",
+  batched: "Evaluation waits for the provider",
   failed: "Evaluation failed",
 };
 
@@ -221,6 +222,7 @@ const ENDING_LABELS: Partial<Record<Evaluation["state"], string>> = {
   cancelled: "The evaluation was cancelled. The votes so far are kept.",
   interrupted: "The evaluation was interrupted. The votes so far are kept; resuming requests only the missing ones.",
   failed: "The evaluation could not be finished.",
+  batched: "The provider has not answered yet.",
 };
 
 function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; onResumed: () => void }) {
@@ -230,8 +232,10 @@ function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; on
       <p role="status">
         {ENDING_LABELS[evaluation.state]} {evaluation.done} of {evaluation.total} answers received.
       </p>
-      {evaluation.state === "interrupted" && evaluation.waits_for ? <Notice>{evaluation.waits_for}</Notice> : null}
-      {evaluation.resumable || evaluation.state !== "done" ? (
+      {["interrupted", "batched"].includes(evaluation.state) && evaluation.waits_for ? (
+        <Notice>{evaluation.waits_for}</Notice>
+      ) : null}
+      {evaluation.resumable || !["done", "batched"].includes(evaluation.state) ? (
         <ResumeForm evaluation={evaluation} onResumed={onResumed} />
       ) : null}
       <ButtonLink to="/" variant="text">

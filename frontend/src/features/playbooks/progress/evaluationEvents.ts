@@ -3,7 +3,7 @@ import { reconnectingStream, type StreamListener, type StreamSource } from "@/ap
 import type { StreamEvent } from "@/api/sse";
 import type { Evaluation, EvaluationEvents } from "@/api/types";
 
-const FINAL_STATES = ["done", "failed", "cancelled", "interrupted"] as const;
+const FINAL_STATES = ["done", "failed", "cancelled", "interrupted", "batched"] as const;
 
 export function isFinal(state: Evaluation["state"]): boolean {
   return (FINAL_STATES as readonly string[]).includes(state);
@@ -34,7 +34,8 @@ export function applyEvent(evaluation: Evaluation, event: StreamEvent): Evaluati
     case "done":
     case "failed":
     case "cancelled":
-    case "interrupted": {
+    case "interrupted":
+    case "batched": {
       const { report_id, problem } = parseData<"done">(event);
       return {
         ...evaluation,

@@ -64,7 +64,10 @@ class ModelJudge(Judge):
 
     def _cost(self, replies: tuple[ChatReply, ...]) -> float | None:
         now = self._clock.now()
-        costs = [usage_cost(reply.usage, find_prices(self.provider, reply.model, now)) for reply in replies]
+        costs = [
+            usage_cost(reply.usage, find_prices(self.provider, reply.model, now), batched=reply.batched)
+            for reply in replies
+        ]
         priced = [cost for cost in costs if cost is not None]
         return sum(priced) if len(priced) == len(costs) else None
 
@@ -130,4 +133,5 @@ def _call_metrics(replies: tuple[ChatReply, ...], temperature: float | None, cos
         cost_usd=cost_usd,
         seconds=sum(reply.seconds for reply in replies),
         calls=len(replies),
+        batched=last.batched,
     )
