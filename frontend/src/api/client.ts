@@ -12,6 +12,7 @@ import type {
   BatchScores,
   Evaluation,
   EvaluationCreate,
+  EvaluatorQualities,
   GridDetail,
   HistoryQuery,
   LabelCreate,
@@ -151,6 +152,9 @@ export const api = {
   subjects: () => unwrap(client.GET("/api/subjects")),
   timeline: (subject: string) => unwrap(client.GET("/api/timeline", { params: { query: { subject } } })),
   compareReports: (a: string, b: string) => unwrap(client.POST("/api/compare", { body: { a, b } })),
+
+  calibration: (blind: boolean) =>
+    unwrap(client.GET("/api/calibration", { params: { query: { blind } } })) as Promise<EvaluatorQualities>,
 
   // Responses with an interval need a cast: the client's inferred type turns the pair into an array.
   batches: (query: BatchesQuery) =>

@@ -35,6 +35,8 @@ export const queries = {
   subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),
   timeline: (subject: string) =>
     queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),
+  calibration: (blind: boolean) =>
+    queryOptions({ queryKey: ["calibration", blind], queryFn: () => api.calibration(blind), staleTime: 0 }),
   compareReports: (a: string, b: string) =>
     queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compareReports(a, b), gcTime: 60_000 }),
 

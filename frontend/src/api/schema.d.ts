@@ -418,6 +418,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/calibration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show
+         * @description Return how well evaluators agree with reviewers, for each playbook, check and evaluator with a review.
+         */
+        get: operations["getCalibration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches": {
         parameters: {
             query?: never;
@@ -1981,6 +2001,56 @@ export interface components {
             mode_labels: {
                 [key: string]: string;
             };
+        };
+        /** EvaluatorQualities */
+        EvaluatorQualities: {
+            /** Checks */
+            checks: components["schemas"]["EvaluatorQuality"][];
+        };
+        /**
+         * EvaluatorQuality
+         * @description How well one evaluator judges one check of a playbook.
+         */
+        EvaluatorQuality: {
+            /** Playbook Id */
+            playbook_id: string;
+            /** Playbook Version */
+            playbook_version: string;
+            /** Playbook Hash */
+            playbook_hash: string;
+            /** Check Id */
+            check_id: string;
+            /** Evaluator */
+            evaluator: string;
+            /** Reports */
+            reports: number;
+            /** Reviewed */
+            reviewed: number;
+            /** Blind */
+            blind: number;
+            /** Reviewed Sentence */
+            reviewed_sentence: string;
+            /** Judged Pass Rate */
+            judged_pass_rate: string;
+            /** Corrected Pass Rate */
+            corrected_pass_rate: string;
+            /** Corrected Rate */
+            corrected_rate: number | null;
+            corrected_interval: components["schemas"]["Interval"] | null;
+            /** Counts */
+            counts: components["schemas"]["VerdictCounts"][];
+            /** Measures */
+            measures: components["schemas"]["NamedValue"][];
+            /** Wrongly Passed */
+            wrongly_passed: string[];
+            /** Wrongly Failed */
+            wrongly_failed: string[];
+            /** Notices */
+            notices: string[];
+            /** Reviewers */
+            reviewers: string[];
+            /** Review Next */
+            review_next: string[];
         };
         /**
          * EvidenceChange
@@ -3965,6 +4035,24 @@ export interface components {
             /** P Value */
             p_value: number | null;
         };
+        /**
+         * VerdictCounts
+         * @description The reports with one kind of verdict; "split" has those whose votes were not unanimous.
+         */
+        VerdictCounts: {
+            /** Verdict */
+            verdict: string;
+            /** Reports */
+            reports: number;
+            /** Drawn */
+            drawn: number;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /** Unclear */
+            unclear: number;
+        };
         /** VerdictReason */
         VerdictReason: {
             /** Text */
@@ -5007,6 +5095,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentText"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getCalibration: {
+        parameters: {
+            query?: {
+                /** @description Only reports of this. */
+                subject?: string | null;
+                /** @description Only decisions made without seeing the evaluator's result. */
+                blind?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatorQualities"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

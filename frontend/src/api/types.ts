@@ -10,6 +10,8 @@ export type CheckLabels = Schemas["CheckLabels"];
 export type ComparedReports = Schemas["ReportComparisonDetail"];
 export type DocumentText = Schemas["DocumentText"];
 export type Evaluation = Schemas["Evaluation"];
+export type EvaluatorQualities = Schemas["EvaluatorQualities"];
+export type EvaluatorQuality = Schemas["EvaluatorQuality"];
 export type Evaluators = Schemas["EvaluatorList"];
 export type Example = Schemas["Example"];
 /** The filters and the page of the history. */

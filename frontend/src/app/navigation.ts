@@ -12,6 +12,7 @@ export const NAVIGATION: NavigationGroup[] = [
       { to: "/review", text: "Review" },
       { to: "/history", text: "History" },
       { to: "/timeline", text: "Over time" },
+      { to: "/calibration", text: "Evaluator quality" },
       { to: "/playbooks", text: "Playbooks" },
     ],
   },

@@ -30,6 +30,10 @@ const routes: RouteObject[] = [
         async () => (await import("@/features/playbooks/compare/CompareReportsPage")).CompareReportsPage,
       ),
       lazyRoute("timeline", async () => (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage),
+      lazyRoute(
+        "calibration",
+        async () => (await import("@/features/playbooks/calibration/CalibrationPage")).CalibrationPage,
+      ),
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
       lazyRoute("scenarios", async () => (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage),
       lazyRoute("scenarios/batches/:id", async () => (await import("@/features/scenarios/batch/BatchPage")).BatchPage),

@@ -40,6 +40,7 @@ from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import (
     about,
     batches,
+    calibration,
     documents,
     evaluations,
     evaluators,
@@ -140,6 +141,7 @@ def create_app(
         playbooks,
         evaluators,
         documents,
+        calibration,
         batches,
         labels,
         runs,
