@@ -18,7 +18,7 @@ from salvo.engine.wire.http import HttpWire
 from salvo.scenarios.run.tools.mcp_tools import McpTool
 from salvo.scenarios.run.tools.toolbox import Tool, ToolBox
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool
-from salvo.scenarios.spec.schema import YamlTool
+from salvo.scenarios.spec.tool_schema import YamlTool
 from tests.support.mcp import STDIO_SERVER
 from tests.support.mcp.shop import ORDER
 

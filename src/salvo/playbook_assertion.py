@@ -27,7 +27,8 @@ from salvo.playbooks.report.builder import JudgedBy, build_report, judged_status
 from salvo.playbooks.report.report import Report
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 _NO_BASELINE = "A run of a scenario is compared with the other runs of its batch, not with a baseline."
 

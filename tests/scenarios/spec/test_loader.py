@@ -13,7 +13,8 @@ from inline_snapshot import snapshot
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.errors import InputError, Problem, ScenarioFileError
 from salvo.scenarios.spec.loader import from_document, load_scenarios, read_tool
-from salvo.scenarios.spec.schema import Scenario, YamlTool
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.tool_schema import YamlTool
 from tests.support.project import BOOK_FLIGHT
 from tests.support.scenario_files import LEAST, problems, read, write
 

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.result import EvalResult
 from salvo.scenarios.spec.json_schema import scenario_schema
-from salvo.scenarios.spec.schema import Assertion, Scenario, ToolResponse, YamlTool
+from salvo.scenarios.spec.schema import Assertion, Scenario
+from salvo.scenarios.spec.tool_schema import ToolResponse, YamlTool
 
 
 class Expected(BaseModel):

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from salvo.engine.wire.base import Timeouts
 from salvo.engine.wire.retry import RetryPolicy
 from salvo.errors import UsageError
-from salvo.scenarios.spec.schema import FileModel
+from salvo.scenarios.spec.file_model import FileModel
 
 LONGEST_CALL = 120.0
 """Seconds that a call may take if nothing else is set."""

@@ -20,8 +20,9 @@ from salvo.errors import InputError, Problem, ScenarioFileError
 from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.project import project_root
-from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, SUITE_FIELDS, Scenario, YamlTool
+from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, SUITE_FIELDS, Scenario
 from salvo.scenarios.spec.source_text import SourcePosition
+from salvo.scenarios.spec.tool_schema import YamlTool
 from salvo.scenarios.spec.variables import variable_errors
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem, read_yaml
 

@@ -20,7 +20,7 @@ from salvo.engine.runtime.files import read_up_to
 from salvo.engine.runtime.pricing import OwnPrice, PriceBook, Rates, find_prices
 from salvo.engine.text.messages import display_path
 from salvo.errors import UsageError
-from salvo.scenarios.spec.schema import FileModel
+from salvo.scenarios.spec.file_model import FileModel
 
 _SECTION = "tool.salvo.prices"
 _MAX_BYTES = 1_000_000

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from salvo.scenarios.run.tools.toolbox import ToolFailure
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool, matches
-from salvo.scenarios.spec.schema import YamlTool
+from salvo.scenarios.spec.tool_schema import YamlTool
 from tests.support.clock import HeldClock
 
 

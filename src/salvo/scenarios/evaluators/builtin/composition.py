@@ -14,7 +14,8 @@ from pydantic import Field
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 _NO_EFFECT = ("weight", "required", "at")
 

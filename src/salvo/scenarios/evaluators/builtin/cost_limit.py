@@ -9,7 +9,8 @@ from pydantic import Field
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, full_model
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 
 class CostLimitFields(FileModel):

@@ -24,7 +24,8 @@ from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.evaluators.verdict import as_eval_result, unjudged
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 
 class CustomFields(FileModel):

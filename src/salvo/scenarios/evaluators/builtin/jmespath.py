@@ -26,7 +26,8 @@ from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 Operator: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists", "not_empty"]
 

@@ -17,7 +17,8 @@ from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.builtin.jmespath import path_errors, search, short_value
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 _MOST_VIOLATIONS = 5
 

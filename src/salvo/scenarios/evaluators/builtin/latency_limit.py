@@ -7,7 +7,8 @@ from pydantic import Field
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 
 class LatencyLimitFields(FileModel):

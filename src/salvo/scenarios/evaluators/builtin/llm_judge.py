@@ -31,8 +31,9 @@ from salvo.scenarios.evaluators.builtin.grading import (
     scaled_score,
 )
 from salvo.scenarios.result import DEFAULT_JUDGES, AgentRunResult, Cause, EvalResult, ToolCall
+from salvo.scenarios.spec.file_model import FileModel
 from salvo.scenarios.spec.judge_server import JudgeServer
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 MAX_BLOCK = 60_000
 """Characters of each block in the prompt. A longer text is cut in the middle, with a note."""

@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 from salvo.engine.text.messages import excerpt
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.result import MCP, AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 _MAX_SHOWN = 5
 _LENGTH = 100

@@ -16,7 +16,8 @@ from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMe
 from salvo.scenarios.evaluators.builtin.argument_matchers import has_regex
 from salvo.scenarios.evaluators.builtin.tool_sequence import CallOrName, ExpectedCall, call_errors
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 
 class MustNotCallFields(FileModel):

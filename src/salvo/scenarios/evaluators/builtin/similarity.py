@@ -22,7 +22,8 @@ from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMe
 from salvo.scenarios.evaluators.builtin.jmespath import Match, path_errors, search, short_value
 from salvo.scenarios.evaluators.values import json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 MAX_PAIRS = 2_500_000_000
 """Characters of one text times characters of the other, which take about a tenth of a second."""

@@ -18,7 +18,8 @@ from salvo.engine.text.messages import excerpt
 from salvo.errors import InputError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 _CHECKS = ("contains_all", "contains_any", "starts_with", "words", "edit_distance", "contains_json")
 _MOST_OBJECTS = 200

@@ -12,7 +12,8 @@ from salvo.engine.text.messages import excerpt
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import MCP, AgentRunResult, EvalResult
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario, Share
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario, Share
 
 _MAX_SHOWN = 5
 _LENGTH = 60

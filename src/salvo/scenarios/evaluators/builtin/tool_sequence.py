@@ -20,7 +20,8 @@ from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.builtin.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS, AgentRunResult, EvalResult, ToolCall
-from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 Mode: TypeAlias = Literal["exact", "subset", "in_order", "any_order"]
 

@@ -22,7 +22,9 @@ from salvo.errors import InputError, UsageError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, RunMetrics, ToolCall
 from salvo.scenarios.run.adapters.bad_arguments import bad_arguments
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.spec.schema import TOOL_NAME, FileModel, Scenario
+from salvo.scenarios.spec.file_model import FileModel
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.tool_schema import TOOL_NAME
 
 _OPTIONS = "adapter_options"
 _OBJECT = "object"

@@ -18,7 +18,8 @@ from salvo.scenarios.run.tools.toolbox import Tool
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool
 from salvo.scenarios.spec.loader import read_tool
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.spec.schema import Scenario, YamlTool
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.tool_schema import YamlTool
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from salvo.scenarios.run.child_environ import passed_variables, program_error
 from salvo.scenarios.run.tools.mcp_tools import PreparedServer
 from salvo.scenarios.spec.mcp_variables import SERVERS
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.spec.schema import McpServer, Scenario
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.tool_schema import McpServer
 from salvo.scenarios.spec.variables import expand_variables
 
 

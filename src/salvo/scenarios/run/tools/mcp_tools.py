@@ -21,7 +21,7 @@ from salvo.errors import InputError, McpAnswerError, McpError
 from salvo.scenarios.result import COMMAND, MCP, Batch, ListedServer
 from salvo.scenarios.run.tools.toolbox import Tool, ToolFailure
 from salvo.scenarios.run.tools.yaml_tool import matches
-from salvo.scenarios.spec.schema import TOOL_NAME, McpServer, ToolResponse
+from salvo.scenarios.spec.tool_schema import TOOL_NAME, McpServer, ToolResponse
 
 _MAX_LISTED = 20
 """Names of tools in a message."""

@@ -8,7 +8,7 @@ from typing import Any
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.runtime.clock import Clock
 from salvo.scenarios.run.tools.toolbox import ToolFailure
-from salvo.scenarios.spec.schema import ToolResponse, YamlTool
+from salvo.scenarios.spec.tool_schema import ToolResponse, YamlTool
 
 
 class ScriptedTool:
