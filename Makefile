@@ -157,7 +157,7 @@ test-lowest: $(READY) ## the suite without browser tests, on the lowest dependen
 	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[object-store,postgresql,similarity,timestamps]" --group dev
-	$(LOWEST)/bin/python -m pytest -n auto -m "not load and not frameworks and not promptfoo" --ignore tests/e2e --ignore tests/package --ignore tests/docs
+	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -m "not browser and not load and not referee and not frameworks and not promptfoo" --ignore tests/e2e --ignore tests/package --ignore tests/docs
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench

@@ -6,6 +6,7 @@ import socket
 from dataclasses import replace
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from salvo.engine.runtime.redact import PLACEHOLDER
@@ -144,10 +145,13 @@ async def test_an_unknown_host_is_permanent(monkeypatch: pytest.MonkeyPatch) -> 
     assert (error.value.is_permanent, error.value.may_succeed_later) == (True, False)
 
 
+COUNTS_BYTES = tuple(map(int, aiohttp.__version__.split(".")[:2])) >= (3, 14)  # before, it does not say how many came
+
+
 @pytest.mark.parametrize(
     "fault, message",
     [
-        (Fault.cut(), "broke off its reply after 62 of 124 bytes."),
+        (Fault.cut(), "broke off its reply after 62 of 124 bytes." if COUNTS_BYTES else "broke off its reply."),
         (Fault.hang_up(), "closed the connection without a reply."),
         (Fault.bad_gzip(), "sent a reply that is not the gzip data it says it is."),
         (Fault.bad_gzip(gzip.compress(b"{}")[:-1]), "broke off its reply: the gzip data has no end."),

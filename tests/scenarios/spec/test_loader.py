@@ -122,7 +122,7 @@ scenarios/book.yaml:14:10: tools[3].responses[0].resut: no such field; did you m
 scenarios/book.yaml:14:20: tools[3].responses[0].delay: must be at least 0
 scenarios/book.yaml:15:9: tools[3].responses[1]: has a result and an error; a call returns one of them
 scenarios/book.yaml:16:5: tools[4].name: must have at most 64 letters, digits, _ and -, as the providers require
-scenarios/book.yaml:17:1: whatever: no such field; there are scenario, adapter, model, turns, user, user_message, assertions, description, tags, system_prompt, tools, mcp_servers, runs, timeout, threshold, min_pass_rate, confidence, max_turns, temperature, seed, concurrency, output_schema, record, adapter_options
+scenarios/book.yaml:17:1: whatever: no such field; there are scenario, adapter, model, turns, user, user_message, assertions, description, tags, system_prompt, tools, mcp_servers, runs, timeout, threshold, min_pass_rate, confidence, labels, max_turns, temperature, seed, concurrency, output_schema, record, adapter_options
 scenarios/book.yaml:19:5: assertions[0].tpye: no such field; did you mean "type"?
 scenarios/book.yaml:22:5: assertions[1].required: must be true or false, not text
 scenarios/book.yaml:23:5: assertions[1].weight: must be at least 0
@@ -246,7 +246,7 @@ output_schema: {{type: object}}
     with pytest.raises(InputError) as raised:
         from_document({**document, "from_the_future": 1, "runs": "many"})
     assert str(raised.value) == snapshot(
-        "The stored scenario cannot be used: runs: must be a whole number, not text; from_the_future: no such field; there are scenario, adapter, model, turns, user, user_message, assertions, description, tags, system_prompt, tools, mcp_servers, runs, timeout, threshold, min_pass_rate, confidence, max_turns, temperature, seed, concurrency, output_schema, record, adapter_options. Was it stored by another version?"
+        "The stored scenario cannot be used: runs: must be a whole number, not text; from_the_future: no such field; there are scenario, adapter, model, turns, user, user_message, assertions, description, tags, system_prompt, tools, mcp_servers, runs, timeout, threshold, min_pass_rate, confidence, labels, max_turns, temperature, seed, concurrency, output_schema, record, adapter_options. Was it stored by another version?"
     )
 
 
