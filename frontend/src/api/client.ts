@@ -7,12 +7,13 @@ import { parseEventStream, type StreamEvent } from "./sse";
 import type {
   AllSeries,
   BatchComparison,
+  BatchCreate,
   BatchDetail,
+  BatchMatrix,
   BatchPage,
   BatchScores,
   Evaluation,
   EvaluationCreate,
-  EvaluatorQualities,
   GridDetail,
   HistoryQuery,
   LabelCreate,
@@ -22,6 +23,7 @@ import type {
   QueueQuery,
   ReviewCreate,
   ToolChoiceTable,
+  UnreadCreate,
   Verdict,
 } from "./types";
 
@@ -148,13 +150,34 @@ export const api = {
   clearBaseline: (id: string) =>
     unwrap(client.DELETE("/api/baselines/{report_id}", { params: { path: { report_id: id } } })),
 
+  createDocumentBatch: (batch: BatchCreate) => unwrap(client.POST("/api/document-batches", { body: batch })),
+  documentBatches: (query: { offset: number; limit: number }) =>
+    unwrap(client.GET("/api/document-batches", { params: { query } })),
+  documentBatch: (id: string): Promise<BatchMatrix> =>
+    unwrap(client.GET("/api/document-batches/{batch_id}", { params: { path: { batch_id: id } } })),
+  addUnreadDocument: (id: string, unread: UnreadCreate) =>
+    unwrap(
+      client.POST("/api/document-batches/{batch_id}/unread", { params: { path: { batch_id: id } }, body: unread }),
+    ),
+  cancelDocumentBatch: (id: string): Promise<BatchMatrix> =>
+    unwrap(client.POST("/api/document-batches/{batch_id}/cancel", { params: { path: { batch_id: id } } })),
+  resumeDocumentBatch: (id: string, key: string): Promise<BatchMatrix> =>
+    unwrap(
+      client.POST("/api/document-batches/{batch_id}/resume", {
+        params: { path: { batch_id: id }, header: keyHeader(key) },
+      }),
+    ),
+  deleteDocumentBatch: (id: string) =>
+    unwrap(client.DELETE("/api/document-batches/{batch_id}", { params: { path: { batch_id: id } } })),
+  documentBatchExportUrl: (id: string, format: "csv" | "json" | "html") =>
+    `/api/document-batches/${encodeURIComponent(id)}/export?format=${format}`,
+  deleteReport: (id: string) =>
+    unwrap(client.DELETE("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
+
   history: (query: HistoryQuery) => unwrap(client.GET("/api/history", { params: { query: query } })),
   subjects: () => unwrap(client.GET("/api/subjects")),
   timeline: (subject: string) => unwrap(client.GET("/api/timeline", { params: { query: { subject } } })),
   compareReports: (a: string, b: string) => unwrap(client.POST("/api/compare", { body: { a, b } })),
-
-  calibration: (blind: boolean) =>
-    unwrap(client.GET("/api/calibration", { params: { query: { blind } } })) as Promise<EvaluatorQualities>,
 
   // Responses with an interval need a cast: the client's inferred type turns the pair into an array.
   batches: (query: BatchesQuery) =>

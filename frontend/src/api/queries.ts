@@ -32,11 +32,17 @@ export const queries = {
     queryOptions({ queryKey: ["review-queue", query], queryFn: () => api.reviewQueue(query), staleTime: 0 }),
   history: (query: HistoryQuery) =>
     queryOptions({ queryKey: ["history", query], queryFn: () => api.history(query), staleTime: 0 }),
+  documentBatches: (query: { offset: number; limit: number }) =>
+    queryOptions({
+      queryKey: ["document-batches", "list", query],
+      queryFn: () => api.documentBatches(query),
+      staleTime: 0,
+    }),
+  documentBatch: (id: string) =>
+    queryOptions({ queryKey: ["document-batches", "one", id], queryFn: () => api.documentBatch(id), staleTime: 0 }),
   subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),
   timeline: (subject: string) =>
     queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),
-  calibration: (blind: boolean) =>
-    queryOptions({ queryKey: ["calibration", blind], queryFn: () => api.calibration(blind), staleTime: 0 }),
   compareReports: (a: string, b: string) =>
     queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compareReports(a, b), gcTime: 60_000 }),
 

@@ -418,7 +418,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/calibration": {
+    "/api/document-batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Index
+         * @description Return the batches, the newest first.
+         */
+        get: operations["listDocumentBatches"];
+        put?: never;
+        /**
+         * Create
+         * @description Announce documents that will be evaluated together.
+         */
+        post: operations["createDocumentBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/document-batches/{batch_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -427,9 +451,93 @@ export interface paths {
         };
         /**
          * Show
-         * @description Return how well evaluators agree with reviewers, for each playbook, check and evaluator with a review.
+         * @description Return the matrix of documents and checks.
          */
-        get: operations["getCalibration"];
+        get: operations["getDocumentBatch"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete
+         * @description Delete the batch and all of its evaluations: their texts, votes and reports. The audit log stays.
+         */
+        delete: operations["deleteDocumentBatch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/document-batches/{batch_id}/unread": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Unread
+         * @description Record a file that could not be read, so that the matrix names it.
+         */
+        post: operations["addUnreadDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/document-batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel
+         * @description Stop every document that runs or waits. The votes are kept, and all can be resumed.
+         */
+        post: operations["cancelDocumentBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/document-batches/{batch_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume
+         * @description Continue every document that ended without all of its votes.
+         */
+        post: operations["resumeDocumentBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/document-batches/{batch_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export
+         * @description Return the matrix as a file. No cell of the CSV is a formula.
+         */
+        get: operations["exportDocumentBatch"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1089,6 +1197,29 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /**
+         * BatchCreate
+         * @description Documents that are about to be evaluated. Each is then started with the batch's id as `batch_id`.
+         * @example {
+         *       "planned": 20,
+         *       "title": "Letters of May"
+         *     }
+         */
+        BatchCreate: {
+            /** Title */
+            title: string;
+            /**
+             * Subject
+             * @description The subject of the evaluations.
+             * @default default
+             */
+            subject?: string;
+            /**
+             * Planned
+             * @description How many documents there will be.
+             */
+            planned: number;
+        };
         /** BatchDetail */
         BatchDetail: {
             summary: components["schemas"]["BatchSummary"];
@@ -1113,6 +1244,47 @@ export interface components {
             running: boolean;
             /** Skipped */
             skipped: number;
+        };
+        /**
+         * BatchEntry
+         * @description A batch in a list.
+         */
+        BatchEntry: {
+            /** Id */
+            id: string;
+            /** Created At */
+            created_at: string;
+            /** Title */
+            title: string;
+            /** Subject */
+            subject: string;
+            /** Planned */
+            planned: number;
+            /** Unread */
+            unread: number;
+            /** Reports */
+            reports: number;
+            /** Open */
+            open: number;
+        };
+        /**
+         * BatchMatrix
+         * @description The documents of a batch, with the results of their checks so far.
+         */
+        BatchMatrix: {
+            batch: components["schemas"]["DocumentBatch"];
+            /** Checks */
+            checks: components["schemas"]["CheckColumn"][];
+            /** Rows */
+            rows: components["schemas"]["DocumentRow"][];
+            totals: components["schemas"]["MatrixTotals"];
+            /** Summary */
+            summary: string;
+            /** Resumable */
+            resumable: number;
+            /** Needs Key */
+            needs_key: boolean;
+            problem: components["schemas"]["ErrorDetail"] | null;
         };
         /**
          * BatchPage
@@ -1318,6 +1490,17 @@ export interface components {
          * @enum {string}
          */
         BatchVerdict: "passed" | "failed" | "error" | "open" | "inconclusive";
+        /** BatchesPage */
+        BatchesPage: {
+            /** Entries */
+            entries: components["schemas"]["BatchEntry"][];
+            /** Total */
+            total: number;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+        };
         /**
          * BlindQuestion
          * @description A question for a reviewer. It has nothing that the judge or another reviewer said.
@@ -1387,6 +1570,16 @@ export interface components {
             run_id: string;
             before: components["schemas"]["Outcome"];
             after: components["schemas"]["Outcome"];
+        };
+        /** CheckColumn */
+        CheckColumn: {
+            /** Check Id */
+            check_id: string;
+            /** Title */
+            title: string;
+            /** Question */
+            question: string;
+            severity: components["schemas"]["Severity"];
         };
         /** CheckLabels */
         CheckLabels: {
@@ -1658,6 +1851,27 @@ export interface components {
             failing: components["schemas"]["Branch"];
         };
         /**
+         * DocumentBatch
+         * @description Documents that were given to be evaluated together.
+         */
+        DocumentBatch: {
+            /** Id */
+            id: string;
+            /** Created At */
+            created_at: string;
+            /** Title */
+            title: string;
+            /** Subject */
+            subject: string;
+            /** Planned */
+            planned: number;
+            /**
+             * Unread
+             * @default []
+             */
+            unread: components["schemas"]["UnreadDocument"][];
+        };
+        /**
          * DocumentIdentity
          * @description What the evaluated document is called, and the file that its text was read from. None is not recorded.
          */
@@ -1672,6 +1886,46 @@ export interface components {
             pages: number | null;
             /** Reviewer */
             reviewer: string | null;
+        };
+        /**
+         * DocumentRow
+         * @description One document, as one evaluator judged it.
+         */
+        DocumentRow: {
+            /** Evaluation Id */
+            evaluation_id: string;
+            /** Title */
+            title: string;
+            /** File Name */
+            file_name: string | null;
+            /** Evaluator */
+            evaluator: string;
+            state: components["schemas"]["State"];
+            status: components["schemas"]["ShownStatus"] | null;
+            /** Outcomes */
+            outcomes: {
+                [key: string]: components["schemas"]["Result"];
+            };
+            /** Answered */
+            answered: number;
+            /** Questions */
+            questions: number;
+            /** Created At */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Problem
+             * @default
+             */
+            problem: string;
+            /**
+             * Inputs Fingerprint
+             * @default
+             */
+            inputs_fingerprint: string;
+            /** Requirement */
+            requirement: string | null;
         };
         /** DocumentText */
         DocumentText: {
@@ -1951,6 +2205,11 @@ export interface components {
              */
             hashes_only?: boolean;
             /**
+             * Batch Id
+             * @description The batch of documents that it belongs to, if it does.
+             */
+            batch_id?: string | null;
+            /**
              * Client Token
              * @description Requests with the same token start one evaluation.
              */
@@ -2001,56 +2260,6 @@ export interface components {
             mode_labels: {
                 [key: string]: string;
             };
-        };
-        /** EvaluatorQualities */
-        EvaluatorQualities: {
-            /** Checks */
-            checks: components["schemas"]["EvaluatorQuality"][];
-        };
-        /**
-         * EvaluatorQuality
-         * @description How well one evaluator judges one check of a playbook.
-         */
-        EvaluatorQuality: {
-            /** Playbook Id */
-            playbook_id: string;
-            /** Playbook Version */
-            playbook_version: string;
-            /** Playbook Hash */
-            playbook_hash: string;
-            /** Check Id */
-            check_id: string;
-            /** Evaluator */
-            evaluator: string;
-            /** Reports */
-            reports: number;
-            /** Reviewed */
-            reviewed: number;
-            /** Blind */
-            blind: number;
-            /** Reviewed Sentence */
-            reviewed_sentence: string;
-            /** Judged Pass Rate */
-            judged_pass_rate: string;
-            /** Corrected Pass Rate */
-            corrected_pass_rate: string;
-            /** Corrected Rate */
-            corrected_rate: number | null;
-            corrected_interval: components["schemas"]["Interval"] | null;
-            /** Counts */
-            counts: components["schemas"]["VerdictCounts"][];
-            /** Measures */
-            measures: components["schemas"]["NamedValue"][];
-            /** Wrongly Passed */
-            wrongly_passed: string[];
-            /** Wrongly Failed */
-            wrongly_failed: string[];
-            /** Notices */
-            notices: string[];
-            /** Reviewers */
-            reviewers: string[];
-            /** Review Next */
-            review_next: string[];
         };
         /**
          * EvidenceChange
@@ -2691,6 +2900,36 @@ export interface components {
             end: number;
             /** Line */
             line: number;
+        };
+        /**
+         * MatrixFormat
+         * @enum {string}
+         */
+        MatrixFormat: "csv" | "json" | "html";
+        /** MatrixTotals */
+        MatrixTotals: {
+            /** Planned */
+            planned: number;
+            /** Reports */
+            reports: number;
+            /** Open */
+            open: number;
+            /** Stopped */
+            stopped: number;
+            /** Unread */
+            unread: number;
+            /** Missing */
+            missing: number;
+            /** Statuses */
+            statuses: {
+                [key: string]: number;
+            };
+            /** Results */
+            results: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
         };
         /**
          * Mode
@@ -3955,6 +4194,32 @@ export interface components {
             reason: string;
         };
         /**
+         * UnreadCreate
+         * @example {
+         *       "file_name": "a.pdf",
+         *       "message": "No text."
+         *     }
+         */
+        UnreadCreate: {
+            /** File Name */
+            file_name: string;
+            /**
+             * Message
+             * @description Why the file could not be read.
+             */
+            message: string;
+        };
+        /**
+         * UnreadDocument
+         * @description A file of the batch that could not be evaluated, because its text could not be read.
+         */
+        UnreadDocument: {
+            /** File Name */
+            file_name: string;
+            /** Message */
+            message: string;
+        };
+        /**
          * Usage
          * @description Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one.
          */
@@ -4034,24 +4299,6 @@ export interface components {
             difference: number | null;
             /** P Value */
             p_value: number | null;
-        };
-        /**
-         * VerdictCounts
-         * @description The reports with one kind of verdict; "split" has those whose votes were not unanimous.
-         */
-        VerdictCounts: {
-            /** Verdict */
-            verdict: string;
-            /** Reports */
-            reports: number;
-            /** Drawn */
-            drawn: number;
-            /** Passed */
-            passed: number;
-            /** Failed */
-            failed: number;
-            /** Unclear */
-            unclear: number;
         };
         /** VerdictReason */
         VerdictReason: {
@@ -5117,13 +5364,11 @@ export interface operations {
             };
         };
     };
-    getCalibration: {
+    listDocumentBatches: {
         parameters: {
             query?: {
-                /** @description Only reports of this. */
-                subject?: string | null;
-                /** @description Only decisions made without seeing the evaluator's result. */
-                blind?: boolean;
+                limit?: number;
+                offset?: number;
             };
             header?: never;
             path?: never;
@@ -5137,7 +5382,296 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EvaluatorQualities"];
+                    "application/json": components["schemas"]["BatchesPage"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createDocumentBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentBatch"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getDocumentBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchMatrix"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    deleteDocumentBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    addUnreadDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnreadCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    cancelDocumentBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchMatrix"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    resumeDocumentBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The provider's API key. It is kept in memory for this evaluation only. */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchMatrix"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    exportDocumentBatch: {
+        parameters: {
+            query?: {
+                format?: components["schemas"]["MatrixFormat"];
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                    "application/json": unknown;
+                    "text/html": unknown;
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

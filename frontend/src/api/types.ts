@@ -8,10 +8,12 @@ export type CheckResult = Schemas["CheckResult"];
 export type Citation = Schemas["Citation"];
 export type CheckLabels = Schemas["CheckLabels"];
 export type ComparedReports = Schemas["ReportComparisonDetail"];
+export type BatchCreate = Schemas["BatchCreate"];
+export type BatchMatrix = Schemas["BatchMatrix"];
+export type DocumentRow = Schemas["DocumentRow"];
+export type UnreadCreate = Schemas["UnreadCreate"];
 export type DocumentText = Schemas["DocumentText"];
 export type Evaluation = Schemas["Evaluation"];
-export type EvaluatorQualities = Schemas["EvaluatorQualities"];
-export type EvaluatorQuality = Schemas["EvaluatorQuality"];
 export type Evaluators = Schemas["EvaluatorList"];
 export type Example = Schemas["Example"];
 /** The filters and the page of the history. */

@@ -9,10 +9,10 @@ export const NAVIGATION: NavigationGroup[] = [
     title: "Playbooks",
     links: [
       { to: "/", text: "Evaluate" },
+      { to: "/documents", text: "Many documents" },
       { to: "/review", text: "Review" },
       { to: "/history", text: "History" },
       { to: "/timeline", text: "Over time" },
-      { to: "/calibration", text: "Evaluator quality" },
       { to: "/playbooks", text: "Playbooks" },
     ],
   },

@@ -24,16 +24,17 @@ const routes: RouteObject[] = [
       ),
       lazyRoute("reports/:id", async () => (await import("@/features/playbooks/report/ReportPage")).ReportPage),
       lazyRoute("review", async () => (await import("@/features/playbooks/review/QueuePage")).QueuePage),
+      lazyRoute("documents", async () => (await import("@/features/playbooks/documents/DocumentsPage")).DocumentsPage),
+      lazyRoute(
+        "documents/:id",
+        async () => (await import("@/features/playbooks/documents/DocumentBatchPage")).DocumentBatchPage,
+      ),
       lazyRoute("history", async () => (await import("@/features/playbooks/history/HistoryPage")).HistoryPage),
       lazyRoute(
         "compare",
         async () => (await import("@/features/playbooks/compare/CompareReportsPage")).CompareReportsPage,
       ),
       lazyRoute("timeline", async () => (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage),
-      lazyRoute(
-        "calibration",
-        async () => (await import("@/features/playbooks/calibration/CalibrationPage")).CalibrationPage,
-      ),
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
       lazyRoute("scenarios", async () => (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage),
       lazyRoute("scenarios/batches/:id", async () => (await import("@/features/scenarios/batch/BatchPage")).BatchPage),

@@ -13,7 +13,7 @@ export function ClickableRow({ to, selected = false, children }: ClickableRowPro
     <tr
       className={`cursor-pointer hover:bg-well ${selected ? "bg-blue-tint" : ""}`}
       onClick={(event) => {
-        if (!(event.target as Element).closest("a, input, label")) navigate(to);
+        if (!(event.target as Element).closest("a, button, input, label")) navigate(to);
       }}
     >
       {children}

@@ -130,7 +130,8 @@ export function ScrollRegion({ label, className = WIDE_TABLE, children }: Scroll
   );
 }
 
-const WIDE_TABLE = "overflow-x-auto rounded border border-rule bg-card print:overflow-visible";
+// Relative, because text for screen readers is positioned and would otherwise widen the page.
+const WIDE_TABLE = "relative overflow-x-auto rounded border border-rule bg-card print:overflow-visible";
 
 interface TableProps {
   label: string;

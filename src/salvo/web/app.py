@@ -40,7 +40,7 @@ from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import (
     about,
     batches,
-    calibration,
+    document_batches,
     documents,
     evaluations,
     evaluators,
@@ -141,7 +141,7 @@ def create_app(
         playbooks,
         evaluators,
         documents,
-        calibration,
+        document_batches,
         batches,
         labels,
         runs,

@@ -87,6 +87,7 @@ class EvaluationCreate(RequestModel):
     title: Name | None = Field(None, description="What the document is called, as it stands in the head of the report.")
     reviewer: Name | None = Field(None, description="Who asks for the evaluation, as it stands in the report.")
     hashes_only: bool = Field(False, description="Store hashes and verdicts, but no texts.")
+    batch_id: Name | None = Field(None, description="The batch of documents that it belongs to, if it does.")
     client_token: Name | None = Field(None, description="Requests with the same token start one evaluation.")
 
     def to_request(self, config: EvaluatorConfig, read_files: ReadFiles) -> EvaluationRequest:

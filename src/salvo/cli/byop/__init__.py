@@ -20,10 +20,6 @@ COMMANDS = {
     "review": LazyCommand(
         "salvo.cli.byop.review", "Review a report: accept, override, comment, assign, sign off; or list what waits."
     ),
-    "calibration": LazyCommand(
-        "salvo.cli.byop.calibration",
-        "Show how well evaluators agree with reviewers, and pass rates corrected by reviews.",
-    ),
     "compare": LazyCommand(
         "salvo.cli.byop.compare",
         "Compare two reports: what changed, and whether the text or the judge changed.",

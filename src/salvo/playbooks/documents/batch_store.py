@@ -111,6 +111,11 @@ class DocumentBatches:
             connection.execute(delete(batches).where(batches.c.id == batch_id))
         self._database.forget()
 
+    def check(self, batch_id: str) -> None:
+        """Raise UnknownIdError if there is no such batch."""
+        with self._database.reading() as connection:
+            _get(connection, batch_id)
+
     def exists(self, batch_id: str) -> bool:
         with self._database.reading() as connection:
             return connection.scalar(select(batches.c.id).where(batches.c.id == batch_id)) is not None
@@ -252,6 +257,7 @@ def _document_row(row: RowMapping, state: State, answered: int, playbook: Playbo
             finished_at=row["finished_at"],
             problem=request[ERROR_KEY]["message"] if state is State.FAILED else "",
             inputs_fingerprint=row["inputs_fingerprint"],
+            requirement=row["requirement"],
         )
     except DamagedEvaluationError:
         raise

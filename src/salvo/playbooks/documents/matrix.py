@@ -66,6 +66,8 @@ class DocumentRow:
     problem: str = ""
     """Why it failed, if it did."""
     inputs_fingerprint: str = ""
+    requirement: str | None = None
+    """What a server must have to run it; see `leases.Submission`."""
 
     @property
     def is_open(self) -> bool:

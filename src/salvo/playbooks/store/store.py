@@ -21,7 +21,6 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import HeadSignature
 from salvo.playbooks.audit.text_hashing import without_texts
-from salvo.playbooks.calibration.judged_check import JudgedCheck
 from salvo.playbooks.documents.batch_store import DocumentBatches
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
@@ -35,7 +34,6 @@ from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.history import HistoryFilters, HistorySort
-from salvo.playbooks.store.judged_checks import list_judged_checks
 from salvo.playbooks.store.location import TOUCH
 from salvo.playbooks.store.queueing import leases, notifications, process_owner
 from salvo.playbooks.store.queueing.leases import Submission
@@ -499,11 +497,6 @@ class EvaluationStore:
     def labels(self, *, playbook_hash: str | None = None, check_id: str | None = None) -> list[ReviewLabel]:
         """Return what reviewers decided: one row per report, check and reviewer, the oldest report first."""
         return self.reviews.labels(playbook_hash=playbook_hash, check_id=check_id)
-
-    def judged_checks(self, *, subject: str | None = None) -> list[JudgedCheck]:
-        """Return every check of the reports that was judged by votes, the oldest report first."""
-        with self._database.reading() as connection:
-            return list_judged_checks(connection, subject)
 
     # The audit log.
 

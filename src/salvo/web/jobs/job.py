@@ -109,14 +109,16 @@ class Job:
         earlier_votes: Sequence[tuple[int, Vote]] = (),
         *,
         is_shared: bool = False,
+        group: str | None = None,
     ) -> None:
         """Blocks: the notes of the earlier votes are checked. The config is not kept, because it holds the key.
 
-        `is_shared`: another server can run it as well.
+        `is_shared`: another server can run it as well. `group`: the batch of documents that it belongs to.
         """
         self.request = request
         self.created_at = created_at
         self.is_shared = is_shared
+        self.group = group
         self.is_lost = False
         """Whether this server stopped running it, and another one may run it."""
         self.base_url = config.base_url
@@ -257,7 +259,7 @@ class _JobRecorder(StoreRecorder):
     """Records a job whose request is in the store. A job that is stopped was cancelled by a user or interrupted."""
 
     def __init__(self, store: EvaluationStore, job: Job) -> None:
-        super().__init__(store)
+        super().__init__(store, group=job.group)
         self._job = job
         self._loop = asyncio.get_running_loop()
 

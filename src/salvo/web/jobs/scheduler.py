@@ -142,13 +142,14 @@ class Jobs:
         token: str | None = None,
         in_full: bool = True,
         earlier_votes: Sequence[Vote] = (),
+        group: str | None = None,
     ) -> str:
         """Store a new evaluation, with the votes that it takes over from another one, and run or queue it.
 
         Return its id, or that of the evaluation that was started with the same token before.
         """
         # The address is stored, so that a resumed evaluation does not send its texts somewhere else.
-        recorder = StoreRecorder(self._store, in_full=in_full, settings=config.settings)
+        recorder = StoreRecorder(self._store, in_full=in_full, group=group, settings=config.settings)
         created_at = config.clock.now().isoformat(timespec="milliseconds")
         required = requirement(config, in_full=in_full)
 
@@ -156,7 +157,7 @@ class Jobs:
             recorder.submission = Submission(client, required, token, waits)
             numbers = recorder.start(request, earlier_votes)
             votes = list(zip(numbers, earlier_votes, strict=True))
-            return Job(request, created_at, config, votes, is_shared=recorder.submission.is_shared)
+            return Job(request, created_at, config, votes, is_shared=recorder.submission.is_shared, group=group)
 
         try:
             await self._admit(store, config)
@@ -172,6 +173,7 @@ class Jobs:
         client: str,
         created_at: str,
         earlier_votes: Sequence[tuple[int, Vote]],
+        group: str | None = None,
     ) -> None:
         """Run or queue an evaluation that is stored without a report."""
         required = requirement(config, in_full=True)
@@ -179,7 +181,7 @@ class Jobs:
         def store(waits: bool) -> Job:
             submission = Submission(client, required, waits=waits)
             self._store.resume(request.report_id, submission)
-            return Job(request, created_at, config, earlier_votes, is_shared=submission.is_shared)
+            return Job(request, created_at, config, earlier_votes, is_shared=submission.is_shared, group=group)
 
         await self._admit(store, config)
 
@@ -328,7 +330,8 @@ class Jobs:
         stored = self._store.load(evaluation_id)
         config = self._stored_config(stored)
         votes = [pair for pair in self._store.votes(evaluation_id) if pair[1].answer.result is not None]
-        return Job(stored_request(stored), stored.created_at, config, votes, is_shared=True), config
+        job = Job(stored_request(stored), stored.created_at, config, votes, is_shared=True, group=stored.group)
+        return job, config
 
     async def _move_up(self) -> None:
         """Tell those who watch a job of this server's own queue its place in the queue of all servers."""

@@ -96,8 +96,11 @@ async def start(body: EvaluationCreate, services: ServicesDep, client: ClientDep
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
         check_key(config)
         request = await in_killable_thread(body.to_request, config, services.read_files)
-        in_full = not body.hashes_only
-        evaluation_id = await services.jobs.start(request, config, client=client, token=token, in_full=in_full)
+        if body.batch_id is not None:
+            await asyncio.to_thread(services.store.batches.check, body.batch_id)
+        evaluation_id = await services.jobs.start(
+            request, config, client=client, token=token, in_full=not body.hashes_only, group=body.batch_id
+        )
     return replace(await show(evaluation_id, services), warnings=warnings)
 
 
@@ -161,12 +164,15 @@ async def resume(
         if vote.answer.result is not None
     ]
     if stored.report is None:
-        await services.jobs.resume(request, config, client=client, created_at=stored.created_at, earlier_votes=votes)
+        await services.jobs.resume(
+            request, config, client=client, created_at=stored.created_at, earlier_votes=votes, group=stored.group
+        )
         return await show(stored.id, services)
     if not stored.report.incomplete:
         raise ConflictError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
     new_request = replace(request, report_id=config.clock.new_id())
-    new_id = await services.jobs.start(new_request, config, client=client, earlier_votes=[vote for _, vote in votes])
+    earlier = [vote for _, vote in votes]
+    new_id = await services.jobs.start(new_request, config, client=client, earlier_votes=earlier, group=stored.group)
     return await show(new_id, services)
 
 

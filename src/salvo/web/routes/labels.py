@@ -10,7 +10,6 @@ from pydantic import Field
 
 from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.rates import Interval
-from salvo.engine.stats.wording import drop_sentence, pair_sentence, quality_rows
 from salvo.engine.text.formatting import NamedValue
 from salvo.errors import UnknownIdError, UsageError
 from salvo.scenarios.labels import sentences
@@ -169,15 +168,15 @@ def _result(evidence: LabelEvidence, min_pass_rate: float) -> LabelResult:
         decided_without_judge=evidence.decided_without_judge,
         strata=evidence.strata,
         judges=[_judge(judge) for judge in evidence.judges if judge.quality.labels],
-        reviewers=[f"{pair_sentence(pair.reviewers, pair.agreement)}." for pair in evidence.reviewers],
+        reviewers=[f"{sentences.pair_sentence(pair.reviewers, pair.agreement)}." for pair in evidence.reviewers],
     )
 
 
 def _judge(judge: JudgeLabels) -> JudgeAgreement:
     return JudgeAgreement(
         judge.assertion,
-        list(quality_rows(judge.quality)),
+        list(sentences.judge_rows(judge)),
         judge.wrongly_passed[:MAX_RUNS_LISTED],
         judge.wrongly_failed[:MAX_RUNS_LISTED],
-        [drop_sentence(drop, verdict, "runs") for verdict, drop in judge.drops.items()],
+        [sentences.drop_sentence(drop, verdict) for verdict, drop in judge.drops.items()],
     )

@@ -189,7 +189,7 @@ const MODES: { mode: Mode; title: string }[] = [
   { mode: "screening", title: "Screening (1 run, quick)" },
 ];
 
-function ModeChoice() {
+export function ModeChoice() {
   const { draft, change } = useDraft();
   const { data } = useQuery(queries.evaluators());
   return (

@@ -1,5 +1,6 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
+import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { HistoryQuery, HistoryRow, Mode, ShownStatus } from "@/api/types";
 import { Badge, Label, StateLabel, shownStatus } from "@/components/Badge";
@@ -7,27 +8,35 @@ import { Button, ButtonLink, TextLink } from "@/components/Button";
 import { ClickableRow } from "@/components/ClickableRow";
 import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
 import { FilterSearch, FilterSelect } from "@/components/Filter";
-import { PageTitle, Table, TD } from "@/components/layout";
+import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
+import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { formatConsistency, formatTime } from "@/lib/format";
+import { formatConsistency, formatTime, meaningfulConsistency, pluralize } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
 
 const LIMIT = 50;
-const COLUMNS = ["Select", "Time", "Status", "Consistency", "Mode", "Subject", "Evaluator", "Playbook"];
 
 const STATUSES: readonly ShownStatus[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE", "INCOMPLETE"];
 const MODES: readonly Mode[] = ["full", "screening"];
 
-const FILTERS = ["search", "subject", "status", "mode"] as const;
+const FILTERS = ["search", "in_texts", "subject", "status", "mode", "sort", "descending"] as const;
 type HistoryFilters = Record<(typeof FILTERS)[number], string>;
-const NO_FILTERS: HistoryFilters = { search: "", subject: "", status: "", mode: "" };
+const NO_FILTERS = { search: "", in_texts: "", subject: "", status: "", mode: "" };
 
 /** The filters as query parameters. Empty ones are dropped; the API rejects invalid values from the URL. */
 function toQuery(filters: HistoryFilters): HistoryQuery {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
 }
+
+const ORDERS = [
+  { value: "", label: "Newest first" },
+  { value: "date:false", label: "Oldest first" },
+  { value: "title:false", label: "Title, A to Z" },
+  { value: "subject:false", label: "Subject, A to Z" },
+  { value: "status:true", label: "Most severe first" },
+];
 
 export function HistoryPage() {
   const [params, update] = useFilters();
@@ -42,7 +51,7 @@ export function HistoryPage() {
   });
   return (
     <>
-      <PageTitle lead="All evaluations, newest first. Open one, or select two to compare them.">History</PageTitle>
+      <PageTitle lead="All evaluations. Open one, or select two to compare them.">History</PageTitle>
       <Filters filters={filters} onChange={update} />
       <CompareSelection selected={selected} path="/compare" onClear={() => setSelected([])} />
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
@@ -53,16 +62,30 @@ export function HistoryPage() {
         </div>
       ) : null}
       {data && !data.rows.length && !data.damaged.length ? (
-        <NoEvaluations filtered={Object.values(filters).some(Boolean)} onClear={() => update(NO_FILTERS)} />
+        <NoEvaluations
+          filtered={Object.keys(NO_FILTERS).some((name) => filters[name as keyof HistoryFilters])}
+          onClear={() => update(NO_FILTERS)}
+        />
       ) : null}
       {data?.rows.length || data?.damaged.length ? (
         <div aria-busy={isFetching}>
+          <p role="status" className="mb-2 text-soft">
+            {data.total > LIMIT ? `${offset + 1} to ${offset + data.rows.length} of ` : ""}
+            {pluralize(data.total, "evaluation")}
+          </p>
           <EvaluationTable
             rows={data.rows}
             selected={selected}
             onSelect={(id) => setSelected((current) => toggleSelection(current, id))}
           />
-          <Pagination offset={offset} limit={LIMIT} more={data.more} onChange={update} />
+          <Pagination
+            offset={offset}
+            limit={LIMIT}
+            more={data.more}
+            onChange={update}
+            previous="Previous page"
+            next="Next page"
+          />
         </div>
       ) : null}
     </>
@@ -80,10 +103,19 @@ function Filters({ filters, onChange }: FilterProps) {
   return (
     <search className="mb-4 flex flex-wrap gap-4">
       <FilterSearch
-        placeholder="Subject, evaluator, status, playbook or id"
+        placeholder="Title, subject, evaluator, status, playbook or id"
         value={filters.search}
         onChange={onSearch}
       />
+      <label className="flex items-center gap-2 self-end pb-2.5 text-sm">
+        <input
+          type="checkbox"
+          className="size-4 accent-link"
+          checked={Boolean(filters.in_texts)}
+          onChange={(event) => onChange({ in_texts: event.target.checked ? "true" : "" })}
+        />
+        Search the texts, too
+      </label>
       <FilterSelect
         label="Subject"
         allLabel="All subjects"
@@ -105,6 +137,17 @@ function Filters({ filters, onChange }: FilterProps) {
         onChange={(mode) => onChange({ mode })}
         options={MODES.map((name) => ({ value: name, label: name }))}
       />
+      <div className="w-full min-w-40 sm:w-auto">
+        <SelectField
+          label="Order"
+          value={filters.sort ? `${filters.sort}:${filters.descending}` : ""}
+          onChange={(order) => {
+            const [sort = "", descending = ""] = order.split(":");
+            onChange({ sort, descending });
+          }}
+          options={ORDERS}
+        />
+      </div>
     </search>
   );
 }
@@ -133,52 +176,149 @@ interface TableProps {
 }
 
 function EvaluationTable({ rows, selected, onSelect }: TableProps) {
+  const differs = (name: "evaluator" | "playbook_id" | "mode") => new Set(rows.map((row) => row[name])).size > 1;
+  const shown = { evaluator: differs("evaluator"), playbook_id: differs("playbook_id"), mode: differs("mode") };
   return (
-    <Table label="Evaluations" columns={COLUMNS}>
-      {rows.map((row) => (
-        <Row key={row.id} row={row} selected={selected.includes(row.id)} onSelect={onSelect} />
-      ))}
-    </Table>
+    <ScrollRegion label="Evaluations">
+      <table className="w-full text-[0.95rem]">
+        <thead>
+          <tr>
+            <th scope="col" className={TH}>
+              Document
+            </th>
+            <th scope="col" className={TH}>
+              Result
+            </th>
+            <th scope="col" className={`${TH} ${NOT_ON_PHONES}`}>
+              Evaluated
+            </th>
+            <th scope="col" className={`${TH} ${NOT_ON_PHONES}`}>
+              Compare
+            </th>
+            <th scope="col" className={TH}>
+              Delete
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.id} row={row} shown={shown} selected={selected.includes(row.id)} onSelect={onSelect} />
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
   );
 }
 
+/** The date stands below the title there, and there is no room to compare two reports. */
+const NOT_ON_PHONES = "max-sm:hidden";
+
 interface RowProps {
   row: HistoryRow;
+  /** The details that differ between the rows of this page. What is the same in all of them is not repeated. */
+  shown: Record<"evaluator" | "playbook_id" | "mode", boolean>;
   selected: boolean;
   onSelect: (id: string) => void;
 }
 
-function Row({ row, selected, onSelect }: RowProps) {
+function Row({ row, shown, selected, onSelect }: RowProps) {
+  const [deleting, setDeleting] = useState(false);
   const to = row.status ? `/reports/${row.id}` : `/evaluations/${row.id}`;
+  const title = row.title ?? `Untitled text ${row.id.slice(-6)}`;
+  const isOpen = row.state === "running" || row.state === "queued";
+  const details = [
+    row.subject === "default" ? null : row.subject,
+    shown.evaluator ? row.evaluator : null,
+    shown.playbook_id ? `${row.playbook_id} ${row.playbook_version}` : null,
+    shown.mode ? row.mode : null,
+    meaningfulConsistency(row) === null ? null : `consistency ${formatConsistency(row)}`,
+  ].filter((detail) => detail !== null);
   return (
-    <ClickableRow to={to} selected={selected}>
-      <td className={TD}>
-        {row.status ? <SelectionCheckbox name={row.id} checked={selected} onChange={() => onSelect(row.id)} /> : null}
-      </td>
-      <td className={`${TD} whitespace-nowrap`}>
-        <TextLink to={to}>{formatTime(row.created_at)}</TextLink>
-      </td>
-      <td className={TD}>
-        <span className="flex flex-wrap gap-1.5">
-          {row.status ? (
-            <Badge value={shownStatus({ status: row.status, incomplete: row.incomplete })} />
-          ) : (
-            <StateLabel state={row.state} />
+    <>
+      <ClickableRow to={to} selected={selected}>
+        <td className={`${TD} w-full min-w-32 [overflow-wrap:anywhere]`}>
+          <TextLink to={to}>
+            <VisibleText>{title}</VisibleText>
+          </TextLink>
+          <span className="block text-sm text-soft sm:hidden">{formatTime(row.created_at)}</span>
+          {details.length ? (
+            <span className="block text-sm text-soft">
+              <VisibleText>{details.join(" · ")}</VisibleText>
+            </span>
+          ) : null}
+        </td>
+        <td className={TD}>
+          <span className="flex flex-wrap gap-1.5">
+            {row.status ? (
+              <Badge value={shownStatus({ status: row.status, incomplete: row.incomplete })} />
+            ) : (
+              <StateLabel state={row.state} />
+            )}
+            {row.baseline ? <Label tone="plain">baseline</Label> : null}
+          </span>
+        </td>
+        <td className={`${TD} ${NOT_ON_PHONES} whitespace-nowrap text-sm`}>{formatTime(row.created_at)}</td>
+        <td className={`${TD} ${NOT_ON_PHONES}`}>
+          {row.status ? <SelectionCheckbox name={title} checked={selected} onChange={() => onSelect(row.id)} /> : null}
+        </td>
+        <td className={TD}>
+          {isOpen ? null : (
+            <Button
+              variant="text"
+              className="px-1 py-0 text-sm"
+              aria-expanded={deleting}
+              onClick={(event) => {
+                event.stopPropagation();
+                setDeleting(!deleting);
+              }}
+            >
+              Delete<span className="sr-only"> {title}</span>
+            </Button>
           )}
-          {row.baseline ? <Label tone="plain">baseline</Label> : null}
-        </span>
-      </td>
-      <td className={`${TD} tabular-nums`}>{formatConsistency(row)}</td>
-      <td className={TD}>{row.mode}</td>
-      <td className={`${TD} min-w-44 [overflow-wrap:anywhere]`}>
-        <VisibleText>{row.subject}</VisibleText>
-      </td>
-      <td className={`${TD} whitespace-nowrap`}>
-        <VisibleText>{row.evaluator}</VisibleText>
-      </td>
-      <td className={`${TD} whitespace-nowrap`}>
-        <VisibleText>{`${row.playbook_id} ${row.playbook_version}`}</VisibleText>
-      </td>
-    </ClickableRow>
+        </td>
+      </ClickableRow>
+      {deleting ? (
+        <tr>
+          <td colSpan={5} className={TD}>
+            <DeleteQuestion row={row} title={title} onClose={() => setDeleting(false)} />
+          </td>
+        </tr>
+      ) : null}
+    </>
+  );
+}
+
+/** Says what is erased and what stays, before anything is. */
+function DeleteQuestion({ row, title, onClose }: { row: HistoryRow; title: string; onClose: () => void }) {
+  const client = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => api.deleteReport(row.id),
+    onSuccess: () =>
+      Promise.all(
+        ["history", "subjects", "timeline", "document-batches"].map((name) =>
+          client.invalidateQueries({ queryKey: [name] }),
+        ),
+      ),
+  });
+  return (
+    <div role="alertdialog" aria-label={`Delete ${title}`} className="rounded border border-red p-4">
+      <p className="font-semibold [overflow-wrap:anywhere]">
+        Delete <VisibleText>{title}</VisibleText>?
+      </p>
+      <p className="my-2 max-w-prose text-sm">
+        Its texts, votes, report and what reviewers wrote about it are erased
+        {row.baseline ? ", and it is no longer a baseline" : ""}. This cannot be undone. The audit log stays: it has
+        hashes, results and names such as the subject, no texts, and records who erased what and when.
+      </p>
+      <div className="flex flex-wrap gap-3">
+        <Button onClick={() => remove.mutate()} disabled={remove.isPending}>
+          {remove.isPending ? "Deleting …" : "Delete it"}
+        </Button>
+        <Button variant="text" onClick={onClose}>
+          Keep it
+        </Button>
+      </div>
+      {remove.error ? <ErrorNotice error={remove.error} /> : null}
+    </div>
   );
 }

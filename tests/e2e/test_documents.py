@@ -1,0 +1,89 @@
+"""Many documents on the page: choose files, watch the matrix, cancel and resume all, export, delete."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import ServeHere, Site, Visit
+from tests.support.browser import Theme, barriers
+from tests.support.playbook_page import choose_model
+from tests.support.web import CAREFUL, CARELESS
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> Path:
+    folder = tmp_path / "letters"
+    (folder / "later").mkdir(parents=True)
+    (folder / "careless.txt").write_text(CARELESS)
+    (folder / "later" / "careful.md").write_text(CAREFUL)
+    (folder / "=1+1.txt").write_text(CAREFUL)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 no")
+    (folder / "picture.png").write_bytes(b"no document")
+    return folder
+
+
+def _assert_no_barrier(page: Page) -> None:
+    for theme in get_args(Theme):
+        page.emulate_media(color_scheme=theme)
+        assert barriers(page) == [], theme
+
+
+def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
+    serve_here: ServeHere, visit: Visit, letters: Path
+) -> None:
+    visitor = visit(serve_here(), viewport={"width": 1280, "height": 800})
+    visitor.forgive("422")  # the broken file
+    page = visitor.open("/documents")
+    page.get_by_label("Folder", exact=True).set_input_files(letters)
+    expect(page.get_by_text("4 documents chosen")).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("letters")
+    page.get_by_label("Subject").fill("Letters of May")
+    _assert_no_barrier(page)
+    page.get_by_role("button", name="Evaluate 4 documents").press("Enter")
+    expect(page.get_by_text("4 documents: 1 ALERT, 2 STABLE, 1 not read.")).to_be_visible()
+    table = page.get_by_role("table", name="The result of each check in each document.")
+    careless = table.get_by_role("row", name=re.compile("^careless"))
+    expect(careless).to_contain_text("ALERT")
+    expect(careless.get_by_role("cell").nth(1)).to_have_text(re.compile("Fail$"))
+    expect(table.get_by_role("row", name=re.compile("^Failed"))).to_contain_text("1")
+    expect(page.get_by_role("listitem").filter(has_text="broken.pdf")).to_contain_text("not a readable PDF")
+    _assert_no_barrier(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Spreadsheet (CSV)").click()
+    rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
+    assert sorted(row[0] for row in rows[1:]) == ["'=1+1", "broken.pdf", "careless", "later/careful"]
+    table.get_by_role("link", name="careless").click()
+    expect(page).to_have_url(re.compile("/reports/"))
+    page.goto("/documents")
+    expect(page.get_by_role("region", name="Earlier batches")).to_contain_text("3 of 4 reported")
+    page.get_by_role("link", name="letters").click()
+    page.get_by_role("button", name="Delete all").click()
+    expect(page.get_by_role("alertdialog")).to_contain_text("The audit log stays")
+    _assert_no_barrier(page)
+    page.get_by_role("button", name="Delete them").click()
+    expect(page).to_have_url(re.compile("/documents$"))
+    page.goto("/history")
+    expect(page.get_by_text("No evaluations yet")).to_be_visible()
+
+
+def test_all_documents_are_cancelled_and_resumed_together(site: Site, visit: Visit, tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"letter {number}.txt").write_text(CAREFUL)
+    page = visit(site, viewport={"width": 390, "height": 800}).open("/documents")
+    page.get_by_label("Document files").set_input_files(sorted(tmp_path.glob("letter*.txt")))
+    choose_model(page, site.provider.openai_url)
+    site.provider.hold(after=3)
+    page.get_by_role("button", name="Evaluate 6 documents").click()
+    expect(page.get_by_text("6 documents: 6 running or waiting.")).to_be_visible()
+    page.get_by_role("button", name="Cancel all").click()
+    expect(page.get_by_text("6 documents: 6 stopped before the end.")).to_be_visible()
+    _assert_no_barrier(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    site.provider.let_go()
+    page.get_by_role("button", name="Resume 6 documents").click()
+    expect(page.get_by_text(re.compile(r"^6 documents: 6 (STABLE|ALERT|REVIEW|OBSERVE)\.$"))).to_be_visible()
