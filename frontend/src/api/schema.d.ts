@@ -1462,6 +1462,8 @@ export interface components {
             cost: components["schemas"]["Cost"];
             judge_cost: components["schemas"]["Cost"];
             user_cost: components["schemas"]["Cost"];
+            /** Cache Saving */
+            cache_saving: number | null;
             turns: components["schemas"]["TurnCounts"] | null;
             /** Simulator Errors */
             simulator_errors: number;
@@ -2580,6 +2582,8 @@ export interface components {
              * @default
              */
             content_hash: string;
+            /** Cache Saving */
+            cache_saving: number | null;
         };
         /** Integrity */
         Integrity: {

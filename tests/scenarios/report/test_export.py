@@ -89,6 +89,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                 "unknown": 0,
             },
             "user_cost": {"total": 0, "at_least": 0, "average": 0.0, "average_at_least": 0.0, "unknown": 0},
+            "cache_saving": None,
             "turns": None,
             "simulator_errors": 0,
             "pass_rate_bounds": None,

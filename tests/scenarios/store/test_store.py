@@ -111,6 +111,7 @@ def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStor
             "recorded": False,
             "from_cache": False,
             "content_hash": "97294f05c3603881",
+            "cache_saving": None,
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from salvo.engine.chat.base import (
@@ -26,6 +26,7 @@ from salvo.engine.chat.dialect import (
     string_or_empty,
     token_count,
 )
+from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import without_bounds
 
 # On current models thinking is on by default and counts in max_tokens, so a low limit would cut off answers.
@@ -86,11 +87,49 @@ class AnthropicDialect:
         )
 
 
+def with_cache_breakpoints(body: dict[str, Any], floor: int) -> dict[str, Any]:
+    """Return a request whose beginnings are marked to be cached: the tools, the system prompt, and all messages so far.
+
+    What is shorter than the model's floor is not cached, so it is not marked. A token has at least so many bytes that a
+    beginning may be marked in vain, which costs nothing, but none is left out that would be cached.
+    """
+    marked = dict(body)
+    size = 0
+    for name in ("tools", "system", "messages"):
+        if part := body.get(name):
+            size += len(json_codec.dumps(part))
+            if size >= floor * _LEAST_BYTES_PER_TOKEN:
+                marked[name] = _MARKED[name](part)
+    return marked
+
+
+def _mark_last(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [*blocks[:-1], {**blocks[-1], **_CACHED}]
+
+
+def _mark_content(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return _mark_last(blocks) if blocks and blocks[-1].get("type") in ("text", "tool_result") else blocks
+
+
+def _mark_messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": _mark_content(last["content"])}]
+
+
+_CACHED = {"cache_control": {"type": "ephemeral"}}
+_LEAST_BYTES_PER_TOKEN = 2
+_MARKED: Mapping[str, Callable[[Any], Any]] = {
+    "tools": _mark_last,
+    "system": _mark_content,
+    "messages": _mark_messages,
+}
+
+
 def _content(prompt: Prompt) -> str | list[dict[str, Any]]:
     if isinstance(prompt, str):
         return prompt
-    cached = {"cache_control": {"type": "ephemeral"}}
-    return [{"type": "text", "text": part.text, **(cached if part.cache else {})} for part in prompt]
+    return [{"type": "text", "text": part.text, **(_CACHED if part.cache else {})} for part in prompt]
 
 
 def _message(message: Message) -> dict[str, Any]:

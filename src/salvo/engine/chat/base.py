@@ -94,6 +94,8 @@ class ChatRequest:
     max_tokens: int | None = None
     output_schema: OutputSchema | None = None
     lane: str = ""
+    cache_prefix: bool = False
+    """Whether the beginning of the conversation will be sent again soon, so that the provider should cache it."""
 
 
 class Stop(StrEnum):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from salvo.engine.chat import catalog
-from salvo.engine.chat.anthropic import AnthropicDialect
+from salvo.engine.chat.anthropic import AnthropicDialect, with_cache_breakpoints
 from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.openai import OpenAIDialect
@@ -39,6 +40,9 @@ class WiredModel:
             if self._provider.dialect == "anthropic"
             else OpenAIDialect(official=facts.is_known, with_tools=facts.with_tools)
         )
+        self._mark_cache = (
+            partial(with_cache_breakpoints, floor=facts.cache_floor) if self._provider.dialect == "anthropic" else None
+        )
         self._known = frozenset(field for field, name in self._dialect.optional.items() if name in facts.refuses)
         self._learned: dict[str, frozenset[str]] = {}
 
@@ -47,8 +51,9 @@ class WiredModel:
         while True:
             refused = self._known | self._learned.get(request.lane, frozenset())
             body = dialect.write(self.model, request, refused)
+            marks = self._mark_cache if request.cache_prefix else None
             reply = await self._wire.send(
-                WireRequest(self._endpoint, dialect.path, body, dialect.headers, request.lane)
+                WireRequest(self._endpoint, dialect.path, body, dialect.headers, request.lane, as_sent=marks)
             )
             if reply.status == 200:
                 return self._read(reply, self._dropped(request, body))

@@ -58,6 +58,9 @@ class WireRequest:
     """None: those of the wire."""
     streaming: Streaming | None = None
     """If it is set, the reply may be streamed; the wire still returns the whole reply."""
+    as_sent: Callable[[Any], Any] | None = None
+    """Returns the body as it is sent: with what does not reach the model, such as marks for a provider's cache. It is
+    applied at the socket, so that no recording has it and no matching depends on it."""
 
 
 @dataclass(frozen=True, slots=True)

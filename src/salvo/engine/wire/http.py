@@ -88,11 +88,12 @@ class HttpWire:
         timeouts = request.timeouts or self._timeouts
         started = self._clock.monotonic()
         chunks: list[bytes] = []
+        content = request.body if request.as_sent is None else request.as_sent(request.body)
         try:
             async with session.request(
                 request.method,
                 route.url,
-                data=None if request.body is None else _body_data(request.body),
+                data=None if content is None else _body_data(content),
                 headers={**request.headers, **route.headers},
                 proxy=route.proxy,
                 ssl=route.tls,

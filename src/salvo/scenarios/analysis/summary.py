@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -179,6 +180,8 @@ class BatchSummary(BatchCounts):
     judge_cost: Cost
     user_cost: Cost
     """What the simulated users cost."""
+    cache_saving: float | None
+    """Dollars that prompt caching saved the agents, as far as it is known; negative if it cost more than it saved."""
     turns: TurnCounts | None
     """How long the conversations were, if the scenario is one."""
     simulator_errors: int
@@ -268,6 +271,7 @@ def summarise(
         cost=_cost(stored, completed, "cost", interrupted),
         judge_cost=_cost(stored, completed, "judge_cost"),
         user_cost=_cost(stored, completed, "user_cost"),
+        cache_saving=_cache_saving(stored),
         turns=_turn_counts([entry.turns for entry in completed if entry.turns]),
         simulator_errors=simulator_errors,
         pass_rate_bounds=bounds_with(simulator_errors, passed, len(completed)),
@@ -371,6 +375,12 @@ def _cost(stored: Sequence[IndexEntry], completed: Sequence[IndexEntry], name: s
         average_at_least=average,
         unknown=costs.count(None),
     )
+
+
+def _cache_saving(stored: Iterable[IndexEntry]) -> float | None:
+    # What a run from the cache of `--cache` saved was saved before.
+    savings = [entry.cache_saving for entry in stored if entry.cache_saving is not None and not entry.from_cache]
+    return math.fsum(savings) if savings else None
 
 
 def _latency(seconds: list[float]) -> Latency | None:

@@ -196,6 +196,7 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         chances = _chances(summary.pass_at, summary.pass_at_intervals, summary.min_pass_rate)
         yield NamedValue("pass@k", f"{chances}  (the chance that at least one of k runs passes{uncached})")
     yield NamedValue("cost", _cost(summary))
+    yield from _caching(summary)
     if summary.latency:
         latency = summary.latency
         yield NamedValue(
@@ -349,6 +350,16 @@ def _judge_cost(summary: BatchSummary) -> str:
     if summary.batch_judges:
         text += " through the batch API, at half the price"
     return "not known before the votes are collected" if summary.pending and not summary.completed else text
+
+
+def _caching(summary: BatchSummary) -> Iterator[NamedValue]:
+    """Yield what prompt caching saved, where it is known."""
+    saving = summary.cache_saving
+    if saving is not None and saving >= 0:
+        yield NamedValue("caching", f"saved {money(saving)} by prompt caching")
+    elif saving is not None:
+        more = f"prompt caching cost {money(-saving)} more than it saved"
+        yield NamedValue("caching", f"{more}: the cache was written, and not read often enough yet")
 
 
 def total(cost: Cost) -> str:

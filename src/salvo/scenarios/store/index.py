@@ -50,6 +50,9 @@ class IndexEntry(RunIdentity):
     from_cache: bool = False
     content_hash: str = ""
     """The same for runs with the same tool calls and final output; empty if the agent did not finish."""
+    cache_saving: float | None = None
+    """Dollars that the agent's prompt caching saved; negative if writing the cache cost more than reading it saved.
+    None if nothing was cached, or if it is not known."""
 
 
 _judged = lru_cache(1000)(Judged)
@@ -85,8 +88,24 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
             *(_judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results)
         ),
         error=error,
+        cache_saving=_cache_saving(result),
         content_hash="" if result.cause in UNFINISHED else _content_hash(result),
     )
+
+
+def _cache_saving(result: AgentRunResult) -> float | None:
+    """Return what the agent's prompt caching saved, by the prices that the run was charged by."""
+    tokens, models, prices = result.metrics.tokens, result.details.get("models"), result.details.get("prices")
+    if tokens is None or not (tokens.cache_read or tokens.cache_write):
+        return None
+    if not (isinstance(models, dict) and len(models) == 1 and isinstance(prices, dict)):
+        return None  # tokens of several models are counted together
+    try:
+        [rates] = prices[next(iter(models))]["tiers"]  # with several tiers it depends on the size of each call
+        plain, read, write = (float(rates[name]) for name in ("input", "cache_read", "cache_write"))
+    except (KeyError, TypeError, ValueError):  # a stored run may contain anything
+        return None
+    return (tokens.cache_read * (plain - read) - tokens.cache_write * (write - plain)) / 1_000_000
 
 
 def _content_hash(result: AgentRunResult) -> str:

@@ -79,6 +79,7 @@ def _chat_request(request: AdapterRequest, messages: tuple[Message, ...]) -> Cha
         max_tokens=request.options.get("max_tokens"),
         output_schema=OutputSchema("final_output", request.output_schema) if request.output_schema else None,
         lane=LANE,
+        cache_prefix=request.options.get("prompt_cache") is not False,
     )
 
 
