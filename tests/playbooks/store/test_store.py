@@ -451,3 +451,9 @@ def test_votes_of_a_later_run_can_be_more_than_three(store: EvaluationStore) -> 
     for vote in some_votes(5):
         store.save_votes("id-0001", [vote])
     assert len(store.votes("id-0001")) == 10
+
+
+def test_the_reason_for_a_baseline_is_in_the_audit_log(store: EvaluationStore) -> None:
+    finish_evaluation(store)
+    store.set_baseline("id-0001", "Accepted by the partner.")
+    assert store.audit_log("id-0001")[-1].content["reason"] == "Accepted by the partner."

@@ -3,6 +3,7 @@ import type { Location, Report, ReportLabels, StoredReport } from "@/api/types";
 import { badgeTone } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { ScrollRegion } from "@/components/layout";
+import { pluralize } from "@/lib/format";
 import { FrozenText, type Target } from "./frozen/FrozenText";
 import type { Place } from "./frozen/segments";
 import { reportPlaces, resultsByCheck, stops } from "./places";
@@ -52,7 +53,7 @@ export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
             Next <kbd>n</kbd>
           </Button>
           <span role="status" className="text-sm text-soft">
-            {position < 0 ? `${listed.length} findings` : `Finding ${position + 1} of ${listed.length}`}
+            {position < 0 ? pluralize(listed.length, "finding") : `Finding ${position + 1} of ${listed.length}`}
           </span>
         </div>
       </div>
