@@ -36,7 +36,7 @@ export function CheckTable({ checks, labels, show, onCheck }: CheckTableProps) {
         const [first] = check.evidence_citations;
         return (
           <tr key={check.check_id}>
-            <td className={TD}>
+            <td className={`${TD} min-w-36`}>
               <a
                 href={`#check-${index + 1}`}
                 className="text-link underline"
