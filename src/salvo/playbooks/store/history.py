@@ -11,7 +11,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Select, and_, case, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    RowMapping,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+)
 
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.store.column_text import as_name
@@ -57,7 +69,9 @@ def list_rows(
     # First the ids alone, by an index; then the rows of the page.
     page = _matching(select(_ROW.id), filters, sort).where(*conditions).order_by(*order)
     ids = list(connection.scalars(page.limit(limit).offset(offset)))
-    rows = connection.execute(select_fields(HistoryRow).where(_ROW.id.in_(ids))).mappings()
+    # With the type of the column: by default, the first value decides for all, and one that is damaged may be a blob.
+    on_page = bindparam("ids_on_page", ids, type_=_ROW.id.type, expanding=True)
+    rows = connection.execute(select_fields(HistoryRow).where(_ROW.id.in_(on_page))).mappings()
     by_id = {row["id"]: row for row in rows}
     return [by_id[evaluation_id] for evaluation_id in ids if evaluation_id in by_id], total
 
