@@ -10,6 +10,7 @@ from salvo.errors import UsageError
 from salvo.playbooks.audit import verify_store
 from salvo.playbooks.audit.verify import VerificationState
 from salvo.playbooks.enums import Result
+from salvo.playbooks.review.queue import QueueFilter
 from salvo.playbooks.review.state import state
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.reviews import FAILED, PASSED, accept, amend, comment, override, sign_off, withdraw
@@ -145,3 +146,20 @@ def test_labels_have_a_row_per_report_check_and_reviewer(store: EvaluationStore)
     playbook_hash = store.labels()[0].playbook_hash
     assert len(store.labels(playbook_hash=playbook_hash, check_id=PASSED)) == 1
     assert store.labels(playbook_hash="sha256:other") == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE byop_reviews SET action = 'nonsense'",
+        "UPDATE byop_evaluations SET outcomes = '[' WHERE id = 'id-0001'",
+        "UPDATE byop_review_texts SET reason = '{'",
+    ],
+)
+def test_a_damaged_report_does_not_keep_the_others_out_of_the_queue(store: EvaluationStore, statement: str) -> None:
+    finish_evaluation(store)
+    finish_evaluation(store, "id-0002")
+    store.reviews.add("id-0001", comment())
+    alter(store, statement)
+    assert [item.report_id for item in store.reviews.queue(QueueFilter()).items] == ["id-0002"]
+    assert any(finding.failed for finding in verify_store.verify_all(store))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -12,7 +13,7 @@ from sqlalchemy import Connection, RowMapping, Select, func, insert, select
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import Clock
-from salvo.errors import UsageError
+from salvo.errors import DamagedEvaluationError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Result, Severity
 from salvo.playbooks.report.report import Report
@@ -139,15 +140,23 @@ class ReviewStore:
         )
         with self._database.reading() as connection:
             rows = list(connection.execute(newest).mappings())
-            listed = rows[:QUEUED_REPORTS]
+            listed = [row for row in rows[:QUEUED_REPORTS] if isinstance(row["id"], str)]
             oldest = min((row["id"] for row in listed), default="")
-            events = _by_report(connection, _EVENTS.where(reviews.c.evaluation_id >= oldest))
+            event_rows = list(connection.execute(_EVENTS.where(reviews.c.evaluation_id >= oldest)).mappings())
             split = _split_checks(connection, oldest)
             used = connection.execute(select(playbooks.c.logic_hash, playbooks.c.document)).all()
         questions = {logic_hash: _questions(document) for logic_hash, document in used}
-        items = queue_items([_queued(row, events, split, questions) for row in listed], wanted)
+        by_report: dict[str, list[RowMapping]] = {}
+        for row in event_rows:
+            by_report.setdefault(row["evaluation_id"], []).append(row)
+        reports = []
+        for row in listed:
+            with suppress(DamagedEvaluationError):  # `byop verify --all` names it
+                events = [_event(each) for each in by_report.get(row["id"], ())]
+                reports.append(_queued(row, events, split.get(row["id"], set()), questions))
+        items = queue_items(reports, wanted)
         waiting = sum(item.waits for item in items)
-        return ReviewQueue(items[offset : offset + limit], len(items), waiting, len(rows) > len(listed))
+        return ReviewQueue(items[offset : offset + limit], len(items), waiting, len(rows) > QUEUED_REPORTS)
 
 
 def _split_checks(connection: Connection, oldest: str) -> dict[str, set[str]]:
@@ -175,11 +184,12 @@ def _questions(document: str) -> dict[str, tuple[Severity, str]]:
 
 def _queued(
     row: RowMapping,
-    events: dict[str, list[ReviewEvent]],
-    split: dict[str, set[str]],
+    events: list[ReviewEvent],
+    split: set[str],
     questions: dict[str, dict[str, tuple[Severity, str]]],
 ) -> QueuedReport:
     try:
+        check_columns(dict(row), {**evaluations.c, "document": documents.c.title})
         outcomes = {check_id: Result(result) for check_id, result in _outcomes(row).items()}
     except PARSE_ERRORS as error:
         raise damaged_evaluation(row["id"], error) from error
@@ -192,8 +202,8 @@ def _queued(
         inputs_fingerprint=row["inputs_fingerprint"],
         outcomes=outcomes,
         questions=questions.get(row["playbook_hash"], {}),
-        split_checks=frozenset(split.get(row["id"], ())),
-        events=events.get(row["id"], []),
+        split_checks=frozenset(split),
+        events=events,
         document=row["document"],
     )
 
