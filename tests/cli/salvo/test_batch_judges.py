@@ -79,10 +79,10 @@ def test_the_votes_are_collected_the_next_day_and_cost_half(greeting: UserProjec
     assert without_times(shown.stderr) == snapshot(
         [
             "Calls go to http://LOOPBACK/v1, with OPENAI_BASE_URL, OPENAI_API_KEY.",
-            "1/4 runs done, 0 passed, 1 waiting for judges, $0.0000",
-            "2/4 runs done, 0 passed, 2 waiting for judges, $0.0000",
-            "3/4 runs done, 0 passed, 3 waiting for judges, $0.0001",
-            "4/4 runs done, 0 passed, 4 waiting for judges, $0.0001",
+            "1/4 runs done, 0 passed, 1 waiting for judges, <$0.0001",
+            "2/4 runs done, 0 passed, 2 waiting for judges, <$0.0001",
+            "3/4 runs done, 0 passed, 3 waiting for judges, <$0.0001",
+            "4/4 runs done, 0 passed, 4 waiting for judges, <$0.0001",
             "12 votes of gpt-5.4-mini sent to the batch API as batch_0000.",
         ]
     )
@@ -385,3 +385,12 @@ def test_what_needs_verdicts_at_once_is_refused(greeting: UserProject, option: t
     shown = greeting.salvo("run", "--judges", "batch", *option)
     assert shown.exit_code == 2
     assert option[0] in shown.stderr
+
+
+def test_a_store_with_pending_runs_is_not_merged(greeting: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeting.reach(provider)
+        greeting.salvo("run", "-n", "1", "--judges", "batch")
+        merged = greeting.salvo("merge", ".salvo", "--into", "other")
+    assert merged.exit_code == 2
+    assert "wait for their judges" in merged.stderr

@@ -67,7 +67,9 @@ class _StoreComparison:
     def add(self, source: RunStore) -> None:
         for batch_id in source.batch_ids():
             if source.has_batch(batch_id):
-                self._add_batch(source, source.load_batch(batch_id))
+                batch = source.load_batch(batch_id)
+                _refuse_waiting(source, batch)
+                self._add_batch(source, batch)
             for run_id in source.batch_run_ids(batch_id):
                 if source.has_run(run_id):
                     _add_content(self.runs, "run", run_id, source, _run_hash(source, run_id))
@@ -108,6 +110,15 @@ class _StoreComparison:
         for run_id, (source, content) in self.recordings.items():
             if self.target.has_recording(run_id) and _recording_hash(self.target, run_id) != content:
                 raise _conflict("recording", run_id, self.target, source)
+
+
+def _refuse_waiting(source: RunStore, batch: Batch) -> None:
+    """Raise UsageError if judges of the batch wait for a provider: who collects them must have what was asked."""
+    if source.waiting_runs(batch):
+        raise UsageError(
+            f"Runs of the batch {batch.batch_id} in {source.address} wait for their judges.",
+            hint=f"Fetch the votes there first: salvo collect {batch.batch_id}. Nothing was written.",
+        )
 
 
 def _add_content(
