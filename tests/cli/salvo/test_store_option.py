@@ -11,6 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.scenarios.result import Outcome
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.store import RunStore
@@ -134,6 +135,23 @@ def test_shards_on_one_store_make_every_run_once(shared: UserProject) -> None:
     assert "Nothing is missing" in again.stderr
 
 
+def test_workers_store_their_runs_and_recordings_themselves(shared: UserProject) -> None:
+    shared.write("scenarios/six.yaml", SCENARIO.format(agent="in_a_worker").replace("concurrency: 1\n", ""))
+    shared.write(
+        "agents.py",
+        "import os\n\nasync def in_a_worker(request):\n    return {'answer': 42, 'pid': os.getpid()}\n",
+    )
+    ran = shared.salvo("run", "--record", "--processes", "2")
+    assert ran.exit_code == ExitCode.OK, ran.output
+    store = opened(shared)
+    [batch_id] = store.batch_ids()
+    assert store.stored_numbers(batch_id) == {1, 2, 3, 4}
+    run_ids = store.batch_run_ids(batch_id)
+    assert all(store.has_recording(run_id) for run_id in run_ids)
+    assert {entry.outcome for entry in store.load_entries(batch_id)} == {Outcome.PASSED}
+    assert shared.salvo("replay", run_ids[0]).exit_code == ExitCode.OK
+
+
 def test_an_interrupted_batch_is_resumed_at_once(shared: UserProject) -> None:
     shared.write("scenarios/six.yaml", SCENARIO.format(agent="interrupted"))
     process = shared.process("run")
@@ -199,7 +217,9 @@ def test_a_store_out_of_reach_is_an_error_before_anything_is_run(
 
 
 def test_another_folder_is_used_by_option_and_by_variable(project: UserProject) -> None:
-    assert project.salvo("run", "--store", "elsewhere").exit_code == ExitCode.FAILED
+    ran = project.salvo("run", "--store", "elsewhere")
+    assert ran.exit_code == ExitCode.FAILED
+    assert "Other commands find these runs with --store elsewhere, or with SALVO_STORE." in ran.stderr
     assert len(list((project.folder / "elsewhere" / "runs").iterdir())) == 4
     assert project.salvo("report").exit_code == ExitCode.NOTHING
     project.environ["SALVO_STORE"] = "elsewhere"

@@ -8,6 +8,7 @@ run(…)                 this module
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
@@ -36,13 +38,15 @@ from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan_runs
-from salvo.scenarios.result import AgentRunResult, Batch, Outcome
+from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.executors.base import ReplayNote
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.location import store_notice
 from salvo.scenarios.store.recording_files import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
@@ -187,6 +191,7 @@ def run(
         ]
         compared = None if blessed is None else blessed.compare(store, work, commits)
         show(store, work, summaries, compared, output, part, has_one_store=bool(store_address))
+        _print_store_hint(output)
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
     limits, workers = _choose_workers(workspace, work, settings, limits, processes, cluster)
@@ -203,6 +208,15 @@ def _submit_questions(
         from salvo.cli.salvo.batch_judging import submit_questions  # most runs are judged at once
 
         submit_questions(workspace, [item.batch for item in work])
+
+
+def _print_store_hint(output: RunOutput) -> None:
+    """Say that the commands that were printed need the option, too, if the variable does not set the store."""
+    context = click.get_current_context()
+    if output.as_json or context.get_parameter_source("store_address") is not ParameterSource.COMMANDLINE:
+        return
+    address = printable(shlex.quote(context.params["store_address"]))
+    echo(f"Other commands find these runs with --store {address}, or with SALVO_STORE.", err=True)
 
 
 def _choose_workers(
@@ -355,15 +369,15 @@ class _Progress(RunListener):
     def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
         self.line.print(lost_worker_notice(reason, run_ids))
 
-    def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
-        self._count_if_not_replayable(result)
+    def finished(self, _prepared: PreparedScenario, entry: IndexEntry, replay: ReplayNote) -> None:
+        self._count_if_not_replayable(entry, replay)
         self._done += 1
-        self._passed += result.passed
-        self._pending += result.outcome is Outcome.PENDING
-        if result.from_cache:
+        self._passed += entry.outcome is Outcome.PASSED
+        self._pending += entry.outcome is Outcome.PENDING
+        if entry.from_cache:
             self._cached += 1  # what it cost was paid before, at least in part
         else:
-            self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0) + (result.user_cost or 0.0)
+            self._cost += (entry.cost or 0.0) + (entry.judge_cost or 0.0) + (entry.user_cost or 0.0)
         tenth = max(1, self._total // 10)
         self._update(milestone=self._done % tenth == 0 or self._done == self._total)
 
@@ -378,13 +392,13 @@ class _Progress(RunListener):
         for (scenario, problem, reason), count in self._not_replayable.items():
             yield f"{printable(scenario)}: {pluralize(count, 'recorded run')} {problem}: {printable(reason)}"
 
-    def _count_if_not_replayable(self, result: AgentRunResult) -> None:
-        if not result.recorded or result.replay_note == HASHES_ONLY:  # the user asked for hashes
+    def _count_if_not_replayable(self, entry: IndexEntry, replay: ReplayNote) -> None:
+        if not entry.recorded or replay.reason == HASHES_ONLY:  # the user asked for hashes
             return
-        if result.replayable == "no":
-            self._not_replayable[result.scenario_id, "cannot be replayed", result.replay_note] += 1
-        elif OWN_CONNECTIONS in result.replay_note:
-            self._not_replayable[result.scenario_id, "may diverge in a replay", result.replay_note] += 1
+        if replay.replayable == "no":
+            self._not_replayable[entry.scenario_id, "cannot be replayed", replay.reason] += 1
+        elif OWN_CONNECTIONS in replay.reason:
+            self._not_replayable[entry.scenario_id, "may diverge in a replay", replay.reason] += 1
 
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", {running_cost(self._cost)}" if self._cost else ""

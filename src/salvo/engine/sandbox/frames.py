@@ -28,6 +28,12 @@ def read_frame(stream: IO[bytes]) -> tuple[Any, bytes]:
     return json.loads(text), _read(stream, content_length)
 
 
+def read_raw_frame(stream: IO[bytes]) -> bytes:
+    """Return the next message as it is, to be passed on. Raises EOFError where the other side has ended."""
+    lengths = _read(stream, _LENGTHS.size)
+    return lengths + _read(stream, sum(_LENGTHS.unpack(lengths)))
+
+
 def _read(stream: IO[bytes], length: int) -> bytes:
     content = stream.read(length)
     if len(content) < length:

@@ -75,8 +75,6 @@ class FinishedRun(NamedTuple):
     """The files of the recording, if there is one."""
     faults: list[PermanentFault]
     """What providers did wrong, if every further run would meet it."""
-    is_stored: bool = False
-    """Whether the run is in the store already: its worker was lost after it had stored it."""
     questions: bytes | None = None
     """The questions to its judges, if they wait for a batch: a tape as JSON."""
 

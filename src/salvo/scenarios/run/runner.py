@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,22 @@ from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, Skippe
 from salvo.scenarios.run.attempt import FinishedRun, abandoned_run
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import PreparedScenario, Session
-from salvo.scenarios.run.executors.base import Driver, Executor, Lease, OnListed, OpenWorkers
+from salvo.scenarios.run.executors.base import (
+    Driver,
+    EncodedRun,
+    Executor,
+    Lease,
+    OnListed,
+    OpenWorkers,
+    ReplayNote,
+    decode_result,
+)
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.journal import Spend
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.store.index import IndexEntry, index_entry
-from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.store.store import RunStore, encode_run
 
 if TYPE_CHECKING:
     from salvo.engine.rates.pacing import Pacer
@@ -140,7 +149,8 @@ class RunListener:
     def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
         """A worker ended while it was making these runs. They are made again: what they had spent is lost."""
 
-    def finished(self, prepared: PreparedScenario, result: AgentRunResult) -> None: ...
+    def finished(self, prepared: PreparedScenario, entry: IndexEntry, replay: ReplayNote) -> None:
+        """A run was made, and stored unless its entry says why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,8 +301,9 @@ class Runner:
                 is_missing = environment.prepared is prepared and environment.number not in numbers
                 if stopwatch is blocker and is_missing:
                     result = abandoned_run(environment, session.redactor_for(prepared))
-                    runs.finished.append(self._save(FinishedRun(result, None, [])))
-                    self.listener.finished(prepared, result)
+                    entry, replay = self._save(FinishedRun(result, None, []))
+                    runs.finished.append(entry)
+                    self.listener.finished(prepared, entry, replay)
                     numbers.add(environment.number)
             for number in set(range(1, runs.batch.runs + 1)) - numbers - runs.skipped.keys():
                 outcome = Outcome.INTERRUPTED if (id(prepared), number) in started else Outcome.NOT_RUN
@@ -414,7 +425,7 @@ class Runner:
     async def _run_number(
         self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, executor: Executor
     ) -> None:
-        async def job() -> tuple[AgentRunResult, IndexEntry] | SkippedRun:
+        async def job() -> tuple[IndexEntry, ReplayNote] | SkippedRun:
             if (reason := self._faults.reason(prepared)) is not None:
                 return SkippedRun(Outcome.NOT_RUN, Cause.PROVIDER, reason)
             if not self.store.is_held():
@@ -423,13 +434,10 @@ class Runner:
             self.listener.started(prepared, number)
             [finished] = [run async for run in executor.map([Lease(prepared.batch.batch_id, (number,))])]
             await self._settle_budget()
-            if finished.is_stored:
-                entry = index_entry(finished.result)
-            else:
-                in_thread = self.store.is_shared  # it takes a while, in which other runs go on
-                entry = await call_blocking(self._save, finished, in_thread=in_thread)
+            in_thread = self.store.is_shared  # it takes a while, in which other runs go on
+            made = await call_blocking(self._save, finished, in_thread=in_thread)
             self._faults.record(finished.faults)
-            return finished.result, entry
+            return made
 
         try:
             made = await self._pool.run(job)
@@ -444,11 +452,11 @@ class Runner:
         if isinstance(made, SkippedRun):
             runs.skipped[number] = made
             return
-        result, entry = made
+        entry, replay = made
         runs.finished.append(entry)
-        self.listener.finished(prepared, result)
-        if self.limits.stop_at_first_failure and result.outcome not in (Outcome.PASSED, Outcome.PENDING):
-            self._pool.stop(_FIRST_FAILED if result.outcome is Outcome.FAILED else _FIRST_ERROR)
+        self.listener.finished(prepared, entry, replay)
+        if self.limits.stop_at_first_failure and entry.outcome not in (Outcome.PASSED, Outcome.PENDING):
+            self._pool.stop(_FIRST_FAILED if entry.outcome is Outcome.FAILED else _FIRST_ERROR)
 
     async def _settle_budget(self) -> None:
         """Report what was spent to the other shards, before a run is stored that cost it."""
@@ -475,20 +483,31 @@ class Runner:
         finally:
             task.cancel()
 
-    def _save(self, finished: FinishedRun) -> IndexEntry:
+    def _save(self, run: FinishedRun | EncodedRun) -> tuple[IndexEntry, ReplayNote]:
         """Save the recording first, so that a run that says it is recorded is. Return the entry of the index."""
-        result, recording = finished.result, finished.recording
+        if isinstance(run, EncodedRun):
+            entry, replay = run.entry, run.replay
+            is_unstored = run.content is None and entry.cause is Cause.STORE
+        else:
+            entry, replay = index_entry(run.result), ReplayNote(run.result.replayable, run.result.replay_note)
+            is_unstored = False
         try:
-            if finished.questions is not None:
-                return self.store.save_pending(result, finished.questions, recording)
-            if recording is not None:
-                self.store.save_recording(result.run_id, recording)
-            return self.store.save_run(result)
+            if run.questions is not None:
+                result = run.result if isinstance(run, FinishedRun) else decode_result(run)
+                return self.store.save_pending(result, run.questions, run.recording), replay
+            if run.recording is not None:
+                self.store.save_recording(entry.run_id, run.recording)
+            if isinstance(run, FinishedRun):
+                self.store.save_encoded(entry, encode_run(run.result, self.store.has_recording))
+            elif run.content is not None:
+                self.store.save_encoded(entry, run.content)
         except StoreError as error:
             # The run was paid for, so it is shown; but no further run is started that cannot be stored.
-            result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(error)
+            entry = replace(entry, outcome=Outcome.ERROR, cause=Cause.STORE, error=str(error))
+            is_unstored = True
+        if is_unstored:
             self._pool.stop(_NOT_STORED)
-            return index_entry(result)
+        return entry, replay
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from salvo.engine.chat.base import Usage
@@ -106,6 +106,12 @@ def _cache_saving(result: AgentRunResult) -> float | None:
     except (KeyError, TypeError, ValueError):  # a stored run may contain anything
         return None
     return (tokens.cache_read * (plain - read) - tokens.cache_write * (write - plain)) / 1_000_000
+
+
+def with_shared_results(entry: IndexEntry) -> IndexEntry:
+    """Return an entry that was read. Its results are those that other runs have, too: there may be very many."""
+    judged = (_judged(item.label, item.type, item.passed, item.required) for item in entry.assertions)
+    return replace(entry, assertions=_all_judged(*judged))
 
 
 def _content_hash(result: AgentRunResult) -> str:

@@ -177,15 +177,18 @@ class RunStore:
 
         Raise AlreadyStoredError if there is another one with its id, which is not changed.
         """
-        # The file first: a line of the index never names a run that does not exist.
-        key = _run_key(result.run_id)
-        content = json_codec.dumps(self._as_stored(result), indent=2)
         entry = index_entry(result)
+        self.save_encoded(entry, encode_run(result, self.has_recording))
+        return entry
+
+    def save_encoded(self, entry: IndexEntry, content: bytes) -> None:
+        """Store a run by its entry of the index and the content of its file. Raise AlreadyStoredError as `save_run`."""
+        # The file first: a line of the index never names a run that does not exist.
+        key = _run_key(entry.run_id)
         if self.storage.create(key, content):
             self.index.add(entry)
         elif self.storage.get(key) != content:  # else it was written by a try whose answer did not arrive
-            raise _already_stored(f"The run {result.run_id}")
-        return entry
+            raise _already_stored(f"The run {entry.run_id}")
 
     def save_pending(
         self, result: AgentRunResult, questions: bytes, recording: Mapping[str, bytes] | None
@@ -194,13 +197,6 @@ class RunStore:
         if not self.pending.save(result, questions, recording):
             raise _already_stored(f"The run {result.run_id}")
         return index_entry(result)
-
-    def _as_stored(self, result: AgentRunResult) -> AgentRunResult:
-        """Return what the file of a run holds. A large answer is stored once, in the recording if there is one."""
-        is_recorded = result.recorded and result.replay_note != HASHES_ONLY
-        if is_recorded and has_large_answer(result) and self.has_recording(result.run_id):
-            return without_answer(result).model_copy(update={"answer_in_recording": True})
-        return without_repeated_answer(result)
 
     def load_run(self, run_id: str) -> AgentRunResult:
         result = self._load_file(run_id)
@@ -440,6 +436,18 @@ class RunStore:
         from salvo.scenarios.store.recording import Recording  # few runs are read from it
 
         return Recording.from_files(self.load_recording(run_id), run_id)
+
+
+def encode_run(result: AgentRunResult, has_recording: Callable[[str], bool]) -> bytes:
+    """Return the content of the file of a run. A large answer is stored once, in the recording if there is one.
+
+    `has_recording` returns whether the recording of a run is stored before the run is.
+    """
+    is_recorded = result.recorded and result.replay_note != HASHES_ONLY
+    stored = without_repeated_answer(result)
+    if is_recorded and has_large_answer(result) and has_recording(result.run_id):
+        stored = without_answer(result).model_copy(update={"answer_in_recording": True})
+    return json_codec.dumps(stored, indent=2)
 
 
 def _batch_key(batch_id: str) -> str:

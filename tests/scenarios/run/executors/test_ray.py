@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -100,6 +101,60 @@ def test_without_a_cluster_nothing_is_spent(suite: UserProject, provider: Loopba
     assert code == 2
     assert "a cluster is ray, or ray://HOST:10001" in errors
     assert provider.requests == []
+
+
+def test_an_address_that_does_not_answer_is_given_up_with_a_sentence(suite: UserProject) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts connections, and says nothing
+        port = silent.getsockname()[1]
+        for options, environ in (
+            (("--on", f"ray://127.0.0.1:{port}"), {}),
+            (("--on", "ray"), {"RAY_ADDRESS": f"127.0.0.1:{port}"}),
+        ):
+            code, _, errors = finish(salvo(suite, "run", *options, **environ), seconds=150)
+            assert code == 2, errors
+            assert "There is no Ray cluster to be reached at" in errors
+            assert str(port) in errors
+
+
+BLOCKING = """
+import time
+from pathlib import Path
+from salvo import AdapterResponse, BaseAdapter
+
+class Agent(BaseAdapter):
+    async def run(self, request):
+        if request.seed == 101:
+            time.sleep(60)
+        names = (".env", "my.key", "cert.pem", ".git", "kept.txt", "ignored.txt")
+        return AdapterResponse({name: Path(name).exists() for name in names})
+"""
+BLOCKED = """
+scenario: blocked
+adapter: agents:Agent
+seed: 100
+runs: 6
+timeout: 3
+user_message: hi
+assertions: [{type: jmespath, path: final_output, operator: exists}]
+"""
+
+
+def test_code_that_blocks_is_interrupted_and_secrets_are_not_copied(
+    suite: UserProject, cluster: ray.RayCluster
+) -> None:
+    shutil.rmtree(suite.folder / "scenarios")
+    suite.write("scenarios/blocked.yaml", BLOCKED)
+    suite.write("agents.py", BLOCKING)
+    suite.write(".gitignore", "ignored.txt\n")
+    for name in (".env", "my.key", "cert.pem", ".git/config", "kept.txt", "ignored.txt"):
+        suite.write(name, "a secret")
+    spread = salvo(suite, "run", "-q", "--on", "ray", "--processes", "2", RAY_ADDRESS=cluster.address)
+    _, _, errors = finish(spread, seconds=120)
+    runs = [json.loads(path.read_text()) for path in suite.runs()]
+    assert len(runs) == 6, errors
+    assert [run["run_id"][-4:] for run in runs if run["cause"] == "timeout"] == ["0002"]
+    copied = {name for run in runs for name, exists in (run["final_output"] or {}).items() if exists}
+    assert copied == {"kept.txt"}
 
 
 def test_ten_thousand_runs_cost_little_more_than_in_one_process(

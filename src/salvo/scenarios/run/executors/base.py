@@ -16,9 +16,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.type_adapters import type_adapter
+from salvo.scenarios.result import AgentRunResult, Batch, Replayable
 from salvo.scenarios.run.attempt import FinishedRun
 from salvo.scenarios.run.journal import Spend
+from salvo.scenarios.run.permanent_faults import PermanentFault
+from salvo.scenarios.store.index import IndexEntry
 
 if TYPE_CHECKING:
     from salvo.scenarios.run.runner import RunListener
@@ -29,6 +33,13 @@ OnListed: TypeAlias = Callable[[Batch, str], Awaitable[None]]
 """Called when the first run of a batch has listed the tools of an MCP server, which the batch has by this name."""
 
 
+class ReplayNote(NamedTuple):
+    """How far the recording of a run can be replayed, and why not further."""
+
+    replayable: Replayable
+    reason: str
+
+
 class Lease(NamedTuple):
     """Runs of one batch that an executor is to make."""
 
@@ -36,9 +47,29 @@ class Lease(NamedTuple):
     numbers: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedRun:
+    """A run as a worker sends it: what lists show of it, and the content of its file as bytes."""
+
+    entry: IndexEntry
+    replay: ReplayNote
+    faults: list[PermanentFault]
+    content: bytes | None = None
+    """What the file of the run will hold; None if the run is stored already."""
+    recording: dict[str, bytes] | None = None
+    questions: bytes | None = None
+    """The questions to its judges, if they wait for a batch. Then the content is the whole result."""
+
+
+def decode_result(run: EncodedRun) -> AgentRunResult:
+    """Return the result of a run whose judges wait for a batch."""
+    document = json_codec.loads(run.content or b"", max_depth=json_codec.MAX_DEPTH_STORED)
+    return type_adapter(AgentRunResult).validate_python(document)
+
+
 class Executor(Protocol):
-    def map(self, leases: Iterable[Lease]) -> AsyncIterator[FinishedRun]:
-        """Make the runs of these leases and yield each when it finishes. Nothing is stored.
+    def map(self, leases: Iterable[Lease]) -> AsyncIterator[FinishedRun | EncodedRun]:
+        """Make the runs of these leases and yield each when it finishes. One with a content is not stored yet.
 
         The caller decides how many are made at once, by what it leases. Raises WorkerLostError for a run whose workers
         ended again and again.

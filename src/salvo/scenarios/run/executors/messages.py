@@ -7,7 +7,7 @@ from a worker    ready, failed, run, raised, listing, spent, waiting, calling, b
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,14 +15,13 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.sandbox.frames import read_frame, write_frame
 from salvo.engine.wire.base import RecordingOptions
-from salvo.scenarios.result import AgentRunResult, Batch
-from salvo.scenarios.run.attempt import FinishedRun
+from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
+from salvo.scenarios.run.executors.base import EncodedRun, ReplayNote
 from salvo.scenarios.run.permanent_faults import PermanentFault
+from salvo.scenarios.store.index import IndexEntry, with_shared_results
 
 T = TypeVar("T")
-_QUESTIONS = "?"
-"""The name of the questions among the parts of a run; no file of a recording has such a name."""
 
 
 class Message(NamedTuple):
@@ -52,6 +51,8 @@ class WorkerSetup:
     """Whether calls are sent as fast as the providers accept them (`-j auto`)."""
     reports_cost: bool = False
     """Whether the driver counts what each call costs, because there is a limit."""
+    store_address: str = ""
+    """Where the worker stores its runs; empty if the driver does."""
 
 
 def pack(messages: Iterable[Message]) -> bytes:
@@ -79,29 +80,31 @@ def typed(kind: type[T], value: Any) -> T:
     return type_adapter(kind).validate_python(value)
 
 
-def run_message(batch_id: str, number: int, finished: FinishedRun) -> Message:
-    """Return a finished run as a message. The result is JSON, as in its file; the recording is bytes already."""
-    parts: dict[str, bytes] = {"": json_codec.dumps(finished.result), **(finished.recording or {})}
-    if finished.questions is not None:
-        parts[_QUESTIONS] = finished.questions
+def run_message(batch_id: str, number: int, run: EncodedRun) -> Message:
+    """Return a finished run as a message. The file of the run and its recording are bytes already."""
+    recording = run.recording or {}
     fields = {
         "batch_id": batch_id,
         "number": number,
-        "faults": finished.faults,
-        "sizes": [[name, len(content)] for name, content in parts.items()],
-        "recorded": finished.recording is not None,
+        "entry": plain(run.entry),
+        "replay": run.replay,
+        "faults": run.faults,
+        "size": None if run.content is None else len(run.content),
+        "questions": 0 if run.questions is None else len(run.questions),
+        "recording": None if run.recording is None else [[name, len(file)] for name, file in recording.items()],
     }
-    return Message("run", fields, b"".join(parts.values()))
+    return Message("run", fields, b"".join([run.content or b"", *recording.values(), run.questions or b""]))
 
 
-def finished_run(message: Message) -> FinishedRun:
-    parts: dict[str, bytes] = {}
-    start = 0
-    sizes: Sequence[tuple[str, int]] = message.fields["sizes"]
-    for name, size in sizes:
-        parts[name] = message.content[start : start + size]
+def encoded_run(message: Message) -> EncodedRun:
+    fields = message.fields
+    start = fields["size"] or 0
+    content = None if fields["size"] is None else message.content[:start]
+    recording: dict[str, bytes] | None = None if fields["recording"] is None else {}
+    for name, size in fields["recording"] or ():
+        recording = {**(recording or {}), name: message.content[start : start + size]}
         start += size
-    result = typed(AgentRunResult, json_codec.loads(parts.pop(""), max_depth=json_codec.MAX_DEPTH_STORED))
-    faults = [PermanentFault(*fault) for fault in message.fields["faults"]]
-    questions = parts.pop(_QUESTIONS, None)
-    return FinishedRun(result, parts if message.fields["recorded"] else None, faults, questions=questions)
+    entry = with_shared_results(typed(IndexEntry, fields["entry"]))
+    faults = [PermanentFault(*fault) for fault in fields["faults"]]
+    questions = message.content[start:] if fields["questions"] else None
+    return EncodedRun(entry, ReplayNote(*fields["replay"]), faults, content, recording, questions)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
@@ -22,14 +21,7 @@ from salvo.engine.sandbox.frames import read_frame
 from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain
 from salvo.scenarios.run.executors.worker_pool import open_workers
-
-_START = (
-    "import sys; sys.path.append(sys.argv[1]); from salvo.scenarios.run.executors.worker_process import main; main()"
-)
-"""The folder of this package is added, if it is not installed. -P: the current folder is not."""
-_PACKAGE_FOLDER = Path(__file__).parents[4]
-_GRACE = 5.0
-"""Seconds in which a worker that was asked to end may end what it started."""
+from salvo.scenarios.run.executors.worker_start import END_SECONDS, describe_end, start_worker
 
 
 def in_processes(count: int, setup: WorkerSetup) -> OpenWorkers:
@@ -51,7 +43,7 @@ class ProcessLink:
         self._has_ended = False
 
     async def start(self, setup: WorkerSetup) -> None:
-        self._process = process = _start_process(Path(setup.root) / setup.cwd)
+        self._process = process = start_worker(Path(setup.root) / setup.cwd)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(process, loop), name="salvo-worker-reader", daemon=True).start()
         threading.Thread(target=self._write, args=(process,), name="salvo-worker-writer", daemon=True).start()
@@ -82,7 +74,7 @@ class ProcessLink:
         self._outgoing.put(None)
         try:
             with suppress(subprocess.TimeoutExpired):
-                await in_thread(process.wait, _GRACE)
+                await in_thread(process.wait, END_SECONDS)
         finally:
             kill_group(process)
             guard.remove(process.pid)
@@ -90,12 +82,7 @@ class ProcessLink:
     def describe_end(self) -> str:
         if self._process is None:
             return "it was not started"
-        try:
-            status = self._process.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            return f"process {self._process.pid} closed its connection"
-        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return f"process {self._process.pid} {how}"
+        return describe_end(self._process)
 
     def _read(self, process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
         """Read messages until the worker ends. Run in a thread."""
@@ -119,15 +106,3 @@ class ProcessLink:
                 process.stdin.flush()
         with suppress(OSError):
             process.stdin.close()
-
-
-def _start_process(folder: Path) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-P", "-c", _START, str(_PACKAGE_FOLDER)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=folder,
-        start_new_session=True,
-    )
-    guard.add(process.pid)
-    return process

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,10 @@ RUNS_PER_WORKER = 50
 """How many runs a worker has in flight at least, if there are so many."""
 _START_SECONDS = 300.0
 """How long a worker may take to start. The cluster must have a free CPU for it and install the project's copy."""
+_END_SECONDS = 10.0
+"""How long a worker may take to end what it started."""
+_CONNECT_SECONDS = 60.0
+"""How long the cluster may take to answer. It gets a copy of the project's folder in this time."""
 _CALLS_AT_ONCE = 1000
 _NOT_COPIED = (
     ".git",
@@ -46,22 +51,30 @@ class RayConnection:
 
     def __init__(self, address: str, root: Path) -> None:
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        ray = _import_ray()
-        try:
-            ray.init(
-                address="auto" if address == "ray" else address,
-                runtime_env={"working_dir": str(root), "excludes": list(_NOT_COPIED)},
-                log_to_driver=False,
-                logging_level="ERROR",
-            )
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise UsageError(
-                f"There is no Ray cluster to be reached at {address}: {reason}",
-                hint="Start one with `ray start --head`, or name one: --on ray://HOST:10001. "
-                "Nothing was run, and nothing was spent.",
-            ) from error
-        self._ray = ray
+        self._ray = ray = _import_ray()
+        failures: list[Exception] = []
+
+        def connect() -> None:
+            try:
+                ray.init(
+                    address="auto" if address == "ray" else address,
+                    runtime_env={"working_dir": str(root), "excludes": list(_NOT_COPIED)},
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                )
+            except Exception as error:  # noqa: BLE001 - raised below: this is a thread
+                failures.append(error)
+
+        # In a thread, because Ray may wait for an address for ever, and cannot be interrupted.
+        thread = threading.Thread(target=connect, name="salvo-ray-connection", daemon=True)
+        thread.start()
+        thread.join(_CONNECT_SECONDS)
+        if thread.is_alive():
+            raise _unreachable(address, f"it did not answer within {_CONNECT_SECONDS:.0f} s")
+        for error in failures:
+            if isinstance(error, ConnectionError | ValueError | RuntimeError):
+                raise _unreachable(address, _first_line(error)) from error
+            raise error
 
     def cpus(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 0))
@@ -114,20 +127,23 @@ class RayLink:
 
     async def receive(self) -> Sequence[Message]:
         try:
-            return unpack(await self._actor.receive.remote())
+            messages = unpack(await self._actor.receive.remote())
+            if not messages:
+                self._end = await self._actor.end.remote()
         except self._ray.exceptions.RayError as error:
             self._end = _first_line(error)
             return []
+        else:
+            return messages
 
     async def close(self) -> None:
         if self._actor is None:
             return
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(_END_SECONDS):
                 await self._send(pack([Message("end")]))
-                while await self.receive():
-                    pass
-        except TimeoutError:
+                await self._actor.end.remote()
+        except (TimeoutError, self._ray.exceptions.RayError):
             pass  # it is ended below
         finally:
             self._ray.kill(self._actor)
@@ -168,6 +184,15 @@ def _import_ray() -> Any:
             hint=f"In the folder of Salvo's source, run {install_command('ray')}",
         ) from None
     return ray
+
+
+def _unreachable(address: str, reason: str) -> UsageError:
+    place = os.environ.get("RAY_ADDRESS", address) if address == "ray" else address
+    return UsageError(
+        f"There is no Ray cluster to be reached at {place}: {reason}",
+        hint="Start one with `ray start --head`, or name one: --on ray://HOST:10001. "
+        "Nothing was run, and nothing was spent.",
+    )
 
 
 def _first_line(error: Exception) -> str:

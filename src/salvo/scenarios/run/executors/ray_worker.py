@@ -1,20 +1,23 @@
-"""The actor that makes runs on a node of a Ray cluster. Ray imports it there; it does not import Ray.
+"""The actor on a node of a Ray cluster. Ray imports it there; it does not import Ray.
 
-Ray calls its methods in an event loop of its own. The runs have another one, in a thread: one that is watched, so that
-an agent that blocks it does not count as other agents' time, and Ray can still ask whether the actor is alive.
+It starts a worker process, as `--processes` does, and passes its messages on without reading them. The runs are not in
+the actor itself: only in the main thread of a process of its own can code that blocks be interrupted, and the actor
+can still answer Ray. The worker ends when its actor does, however that ends.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
+import platform
+import subprocess
 import threading
-from concurrent.futures import Future
 from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
 
-from salvo.engine.runtime import event_loop
-from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, typed, unpack
-from salvo.scenarios.run.executors.worker import LOST, Worker
+from salvo.engine.runtime.subprocesses import guard, kill_group
+from salvo.engine.sandbox.frames import read_raw_frame
+from salvo.scenarios.run.executors.worker_start import describe_end, start_worker
 
 _COLLECT_SECONDS = 0.1
 """How long messages are collected before they are sent: each answer of an actor costs about a millisecond of CPU."""
@@ -24,58 +27,67 @@ class RayWorker:
     """`start` once, then `send` and `receive`. No method streams: Ray Client refuses those."""
 
     def __init__(self) -> None:
-        self._outgoing: list[Message] = []
+        self._process: subprocess.Popen[bytes] | None = None
+        self._to_worker: SimpleQueue[bytes | None] = SimpleQueue()
+        self._to_driver: list[bytes] = []
         self._lock = threading.Lock()
         self._has_messages = asyncio.Event()
-        self._worker: Future[tuple[Worker, asyncio.AbstractEventLoop]] = Future()
-        self._ray_loop: asyncio.AbstractEventLoop | None = None
         self._has_ended = False
 
     async def start(self, setup: bytes) -> None:
-        self._ray_loop = asyncio.get_running_loop()
-        [message] = unpack(setup)
-        thread = threading.Thread(target=self._run, args=(message,), name="salvo-worker", daemon=True)
-        thread.start()
+        self._process = process = start_worker(Path.cwd())  # a copy of the project's folder
+        self._to_worker.put(setup)
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, args=(process, loop), name="salvo-worker-reader", daemon=True).start()
+        threading.Thread(target=self._write, args=(process,), name="salvo-worker-writer", daemon=True).start()
 
     async def send(self, content: bytes) -> None:
-        worker, loop = await asyncio.wrap_future(self._worker)
-        with suppress(RuntimeError):  # the loop has ended, and `receive` tells the driver
-            for message in unpack(content):
-                loop.call_soon_threadsafe(worker.receive, message)
+        self._to_worker.put(content)
 
     async def receive(self) -> bytes:
         """Return the next messages; nothing if the worker has ended."""
         await self._has_messages.wait()
         await asyncio.sleep(_COLLECT_SECONDS)
         with self._lock:
-            messages, self._outgoing = self._outgoing, []
+            messages, self._to_driver = self._to_driver, []
             if not self._has_ended:
                 self._has_messages.clear()
-        return pack(messages)
+        return b"".join(messages)
 
-    def _run(self, setup: Message) -> None:
-        async def serve() -> None:
-            worker = Worker(self._put)
-            self._worker.set_result((worker, asyncio.get_running_loop()))
-            await worker.serve(typed(WorkerSetup, setup.fields))
+    async def end(self) -> str:
+        """End the worker if it has not ended, and return how it ended."""
+        process = self._process
+        if process is None:
+            return "it was not started"
+        self._to_worker.put(None)
+        how = await asyncio.to_thread(describe_end, process)
+        kill_group(process)
+        guard.remove(process.pid)
+        return f"{how} on {platform.node()}"
 
-        def on_lost(_blocker: event_loop.Responsible, _seconds: float, _where: str) -> int:
-            return LOST  # never called: only the main thread can be interrupted, so only its loop can be lost
-
-        try:
-            event_loop.run(serve(), on_lost)
-        except BaseException:  # noqa: BLE001 - Ray tells the driver that the process ended, which leases the runs again
-            os._exit(LOST)
-        self._has_ended = True
-        self._notify()
-
-    def _put(self, message: Message) -> None:
+    def _read(self, process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
+        """Collect the messages of the worker until it ends. Run in a thread."""
+        if process.stdout is None:
+            raise RuntimeError("the process was started without a pipe")
+        with suppress(EOFError, OSError):
+            while True:
+                frame = read_raw_frame(process.stdout)
+                with self._lock:
+                    is_first = not self._to_driver
+                    self._to_driver.append(frame)
+                if is_first:
+                    loop.call_soon_threadsafe(self._has_messages.set)
         with self._lock:
-            is_first = not self._outgoing
-            self._outgoing.append(message)
-        if is_first:
-            self._notify()
+            self._has_ended = True
+        loop.call_soon_threadsafe(self._has_messages.set)
 
-    def _notify(self) -> None:
-        if self._ray_loop is not None:
-            self._ray_loop.call_soon_threadsafe(self._has_messages.set)
+    def _write(self, process: subprocess.Popen[bytes]) -> None:
+        """Write messages until there are no more. Run in a thread, because a worker that is busy reads nothing."""
+        if process.stdin is None:
+            raise RuntimeError("the process was started without a pipe")
+        with suppress(OSError):
+            while (content := self._to_worker.get()) is not None:
+                process.stdin.write(content)
+                process.stdin.flush()
+        with suppress(OSError):
+            process.stdin.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from salvo import __version__
@@ -15,7 +15,7 @@ from salvo.scenarios.workspace import Workspace
 
 def worker_setup(
     workspace: Workspace,
-    work: Iterable[ScenarioRuns],
+    work: Sequence[ScenarioRuns],
     settings: RunSettings,
     limits: RunLimits,
     *,
@@ -36,7 +36,18 @@ def worker_setup(
         use_cache=settings.cache,
         is_adaptive=limits.is_adaptive,
         reports_cost=limits.max_cost is not None,
+        store_address=_store_address(workspace, work, limits),
     )
+
+
+def _store_address(workspace: Workspace, work: Sequence[ScenarioRuns], limits: RunLimits) -> str:
+    """Return where workers store their runs. They reach an object store; what is in a folder, the command writes.
+
+    It also stores runs whose cost other shards must know first (`--max-cost`).
+    """
+    shares_budget = limits.max_cost is not None and any(runs.shard is not None for runs in work)
+    store = workspace.store()
+    return store.address if store.is_shared and not shares_budget else ""
 
 
 def _relative(file: Path | None, root: Path) -> str | None:

@@ -6,24 +6,29 @@ import asyncio
 import os
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from salvo import __version__
+from salvo.engine.jsonio import json_codec
 from salvo.engine.rates.rate_shares import RateState
 from salvo.engine.runtime.event_loop import Responsible
+from salvo.engine.runtime.pool import call_blocking
 from salvo.engine.wire.retry import Wait
 from salvo.errors import InputError, SalvoError, StoreError, UsageError
 from salvo.scenarios.destinations import destination_lines
-from salvo.scenarios.result import Batch, ListedServer
+from salvo.scenarios.result import Batch, Cause, ListedServer, Outcome
 from salvo.scenarios.run.attempt import FinishedRun, abandoned_run
 from salvo.scenarios.run.environment import PreparedScenario, Session
-from salvo.scenarios.run.executors.base import Lease
+from salvo.scenarios.run.executors.base import EncodedRun, Lease, ReplayNote
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, plain, run_message, typed
 from salvo.scenarios.run.permanent_faults import check_endpoints
 from salvo.scenarios.run.runner import RunLimits, RunListener
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.store import RunStore, encode_run
 from salvo.scenarios.workspace import Workspace
 
 Send = Callable[[Message], None]
@@ -40,6 +45,8 @@ class Worker:
         self._ended = asyncio.Event()
         self._reports_cost = False
         self._session: Session | None = None
+        self._store: RunStore | None = None
+        """Where this worker stores its runs; None if the driver does."""
         self._executor: InProcess | None = None
         self._scenarios: dict[str, PreparedScenario] = {}
         self._running: dict[tuple[str, int], asyncio.Task[None]] = {}
@@ -54,6 +61,7 @@ class Worker:
             self._send(Message("failed", {"message": error.message, "hint": error.hint, **_error_kind(error)}))
             return
         self._reports_cost = setup.reports_cost
+        self._store = workspace.store() if setup.store_address else None
         self._scenarios = {item.batch.batch_id: item for item in prepared}
         listener = _Forwarding(self._send)
         limits = RunLimits(is_adaptive=setup.is_adaptive)
@@ -95,8 +103,8 @@ class Worker:
         if session is not None and environment is not None:
             prepared = environment.prepared
             result = abandoned_run(environment, session.redactor_for(prepared))
-            finished = FinishedRun(result, None, [])
-            self._send(run_message(prepared.batch.batch_id, environment.number, finished))
+            encoded = _encode(FinishedRun(result, None, []))  # the driver stores it: this process ends now
+            self._send(run_message(prepared.batch.batch_id, environment.number, encoded))
             self._send(Message("lost", {"seconds": seconds, "where": where}))
         return LOST
 
@@ -105,7 +113,10 @@ class Worker:
             raise RuntimeError("a lease came before the worker was ready")
         try:
             async for finished in self._executor.map([Lease(batch_id, (number,))]):
-                self._send(run_message(batch_id, number, finished))
+                encoded = _encode(finished)
+                if self._store is not None and encoded.questions is None:
+                    encoded = await call_blocking(_stored, self._store, encoded, in_thread=True)
+                self._send(run_message(batch_id, number, encoded))
         except asyncio.CancelledError:
             pass  # the driver knows
         except Exception:  # noqa: BLE001 - a bug of ours, which the driver raises
@@ -161,7 +172,7 @@ def _prepare(setup: WorkerSetup) -> tuple[Workspace, list[PreparedScenario]]:
             hint="Install the same version everywhere.",
         )
     root = Path(setup.root or Path.cwd()).resolve()
-    project = Project(root, root / setup.cwd)
+    project = Project(root, root / setup.cwd, store_address=setup.store_address or None)
     workspace = Workspace(
         project,
         patterns=setup.patterns,
@@ -171,7 +182,29 @@ def _prepare(setup: WorkerSetup) -> tuple[Workspace, list[PreparedScenario]]:
     )
     prepared = workspace.prepare_batches(setup.batches, [root / batch.source for batch in setup.batches])
     check_endpoints(prepared, workspace.all_endpoints())
+    if setup.store_address:
+        workspace.store().prepare()
     return workspace, prepared
+
+
+def _encode(finished: FinishedRun) -> EncodedRun:
+    result, recording = finished.result, finished.recording
+    is_pending = finished.questions is not None
+    content = json_codec.dumps(result) if is_pending else encode_run(result, lambda _: recording is not None)
+    replay = ReplayNote(result.replayable, result.replay_note)
+    return EncodedRun(index_entry(result), replay, finished.faults, content, recording, finished.questions)
+
+
+def _stored(store: RunStore, run: EncodedRun) -> EncodedRun:
+    """Store a run. Return it without its content, or with what prevented that: the run was paid for, so it is shown."""
+    entry = run.entry
+    try:
+        if run.recording is not None:
+            store.save_recording(entry.run_id, run.recording)
+        store.save_encoded(entry, run.content or b"")
+    except StoreError as error:
+        entry = replace(entry, outcome=Outcome.ERROR, cause=Cause.STORE, error=str(error))
+    return replace(run, entry=entry, content=None, recording=None)
 
 
 def _error_kind(error: SalvoError) -> Mapping[str, Any]:

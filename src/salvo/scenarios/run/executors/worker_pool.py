@@ -22,9 +22,9 @@ from salvo.engine.wire.base import WireRequest
 from salvo.engine.wire.retry import Wait
 from salvo.errors import SalvoError, StoreError, UsageError, WorkerLostError
 from salvo.scenarios.result import ListedServer
-from salvo.scenarios.run.attempt import FinishedRun
-from salvo.scenarios.run.executors.base import MOST_RUNS_IN_LEASE, Driver, Lease
-from salvo.scenarios.run.executors.messages import Message, WorkerSetup, finished_run, plain, typed
+from salvo.scenarios.run.executors.base import MOST_RUNS_IN_LEASE, Driver, EncodedRun, Lease, ReplayNote
+from salvo.scenarios.run.executors.messages import Message, WorkerSetup, encoded_run, plain, typed
+from salvo.scenarios.store.index import index_entry
 
 MOST_LOSSES = 3
 """How many workers may end while they make one run, before it is given up: it may be what ends them."""
@@ -58,7 +58,7 @@ class WorkerLink(Protocol):
 @dataclass(slots=True, eq=False)
 class _WorkerState:
     link: WorkerLink
-    runs: dict[_Run, asyncio.Future[FinishedRun]] = field(default_factory=dict)
+    runs: dict[_Run, asyncio.Future[EncodedRun]] = field(default_factory=dict)
     unsent: list[_Run] = field(default_factory=list)
     calling: tuple[int, float] = (0, 0.0)
     """How many calls are under way, and for how long the oldest has been."""
@@ -80,14 +80,14 @@ class WorkerExecutor:
         self._batches = {batch.batch_id: batch for batch in driver.batches}
         self._workers: list[_WorkerState] = []
         self._readers: set[asyncio.Task[None]] = set()
-        self._waiting: dict[_Run, asyncio.Future[FinishedRun]] = {}
+        self._waiting: dict[_Run, asyncio.Future[EncodedRun]] = {}
         """Runs for which there is no worker at the moment."""
         self._losses: Counter[_Run] = Counter()
         self._is_flushing = False
         self._failure: SalvoError | None = None
         """Why no worker can be started any more."""
 
-    async def map(self, leases: Iterable[Lease]) -> AsyncIterator[FinishedRun]:
+    async def map(self, leases: Iterable[Lease]) -> AsyncIterator[EncodedRun]:
         runs = [(lease.batch_id, number) for lease in leases for number in lease.numbers]
         futures = {run: self._submit(run) for run in runs}
         try:
@@ -109,12 +109,12 @@ class WorkerExecutor:
             await asyncio.wait(self._readers)
         await gather(worker.link.close() for worker in self._workers)
 
-    def _submit(self, run: _Run) -> asyncio.Future[FinishedRun]:
-        future: asyncio.Future[FinishedRun] = asyncio.get_running_loop().create_future()
+    def _submit(self, run: _Run) -> asyncio.Future[EncodedRun]:
+        future: asyncio.Future[EncodedRun] = asyncio.get_running_loop().create_future()
         self._assign(run, future)
         return future
 
-    def _assign(self, run: _Run, future: asyncio.Future[FinishedRun]) -> None:
+    def _assign(self, run: _Run, future: asyncio.Future[EncodedRun]) -> None:
         if self._failure is not None:
             future.set_exception(self._failure)
         elif not self._workers:
@@ -212,7 +212,7 @@ class WorkerExecutor:
         if future is None or future.done():
             return  # it was cancelled
         if message.kind == "run":
-            future.set_result(finished_run(message))
+            future.set_result(encoded_run(message))
         else:
             future.set_exception(RuntimeError(f"A worker failed:\n{message.fields['error']}"))
 
@@ -261,11 +261,12 @@ class WorkerExecutor:
             if not self._workers:
                 self._fail(error)
 
-    def _lease_again(self, run: _Run, run_id: str, future: asyncio.Future[FinishedRun], reason: str) -> None:
+    def _lease_again(self, run: _Run, run_id: str, future: asyncio.Future[EncodedRun], reason: str) -> None:
         if future.done():
             return
         if (stored := self._driver.stored_run(run_id)) is not None:
-            future.set_result(FinishedRun(stored, None, [], is_stored=True))
+            replay = ReplayNote(stored.replayable, stored.replay_note)
+            future.set_result(EncodedRun(index_entry(stored), replay, []))
         elif self._losses[run] < MOST_LOSSES:
             self._assign(run, future)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import threading
 from contextlib import suppress
@@ -20,6 +21,8 @@ _GRACE = 5.0
 
 
 def main() -> None:
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a thread of Ray that started this process may block signals
     incoming, outgoing = _take_over_streams()
     writer = _Writer(outgoing)
     try:
