@@ -2683,6 +2683,12 @@ export interface components {
         /**
          * LabelCreate
          * @description An answer of a reviewer.
+         * @example {
+         *       "answer": "fail",
+         *       "key": "0000000000000000000000000000000000000000000000000000000000000000",
+         *       "number": 40,
+         *       "reviewer": "Ada Brown"
+         *     }
          */
         LabelCreate: {
             /**
@@ -2752,6 +2758,10 @@ export interface components {
         /**
          * LabelRequest
          * @description Who labels, and how many runs in all.
+         * @example {
+         *       "number": 40,
+         *       "reviewer": "Ada Brown"
+         *     }
          */
         LabelRequest: {
             /**

@@ -86,14 +86,17 @@ class LabelProgress:
     """The runs that this reviewer has labelled."""
 
 
-class LabelRequest(RequestModel):
+class LabelRequest(RequestModel, json_schema_extra={"examples": [{"reviewer": "Ada Brown", "number": 40}]}):
     """Who labels, and how many runs in all."""
 
     reviewer: Reviewer
     number: LabelNumber = 40
 
 
-class LabelCreate(LabelRequest):
+class LabelCreate(
+    LabelRequest,
+    json_schema_extra={"examples": [{"reviewer": "Ada Brown", "number": 40, "key": "0" * 64, "answer": "fail"}]},
+):
     """An answer of a reviewer."""
 
     key: str = Field(pattern="^[0-9a-f]{64}$", description="The key of the question.")
