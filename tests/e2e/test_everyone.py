@@ -14,6 +14,7 @@ PAGES = {
     "evaluate": "/",
     "report": "/reports/{worse}",
     "cancelled": "/evaluations/{cancelled}",
+    "documents": "/documents",
     "history": "/history",
     "review": "/review?show=all&result=all",
     "compare": "/compare?a={baseline}&b={worse}",

@@ -1,12 +1,13 @@
 """The server as a process: killed in the middle, and searched for keys."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 
 from tests.support.provider import Fault, LoopbackProvider
-from tests.support.web import GPT, KEY, Judging, client, folder_content, server_process
+from tests.support.web import CAREFUL, GPT, KEY, Judging, client, folder_content, server_process
 
 
 @pytest.mark.load
@@ -108,3 +109,23 @@ async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) 
 @pytest.fixture(autouse=True)
 def _no_database_url(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
+
+
+@pytest.mark.load
+async def test_of_a_hundred_queued_documents_none_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:
+    with server_process(tmp_path) as first:
+        async with client(first) as api:
+            created = await api.ask("POST", "/api/document-batches", {"title": "Letters", "planned": 100})
+            batch = f"/api/document-batches/{created.json()['id']}"
+            for number in range(100):
+                body = {"ai_output": f"{CAREFUL} {number}", "title": f"{number}", "batch_id": created.json()["id"]}
+                assert (await api.ask("POST", "/api/evaluations", body)).status == 202
+            assert (await api.get(batch))["totals"]["open"] > 0, "it is killed in the middle"
+        first.kill()
+    with server_process(tmp_path) as second:
+        async with client(second) as api:
+            while (await api.get(batch))["totals"]["open"]:  # noqa: ASYNC110 - another process works, and tells nobody
+                await asyncio.sleep(0.3)
+            matrix = await api.get(batch)
+            assert [row["title"] for row in matrix["rows"]] == [f"{number}" for number in range(100)]
+            assert matrix["summary"] == "100 documents: 100 STABLE."

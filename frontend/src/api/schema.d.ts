@@ -4061,6 +4061,8 @@ export interface components {
             id: string;
             /** Created At */
             created_at: string;
+            /** Title */
+            title: string | null;
             mode: components["schemas"]["Mode"];
             /** Evaluator */
             evaluator: string;

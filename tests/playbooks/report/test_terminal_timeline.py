@@ -12,6 +12,7 @@ def test_a_timeline_marks_what_is_special() -> None:
         TimelinePoint(
             id=name,
             created_at="2026-11-15T12:00:00.000+00:00",
+            title=None,
             mode=mode,
             evaluator="ru\x1bles",
             status=Status.REVIEW,

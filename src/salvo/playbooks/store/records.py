@@ -139,6 +139,8 @@ class TimelinePoint:
 
     id: str
     created_at: str
+    title: str | None
+    """What the document is called; None if it was not recorded."""
     mode: Mode
     evaluator: str
     playbook_hash: str

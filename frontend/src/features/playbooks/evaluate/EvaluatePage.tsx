@@ -4,7 +4,7 @@ import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { DocumentText, Mode } from "@/api/types";
-import { Button } from "@/components/Button";
+import { Button, TextLink } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
@@ -54,7 +54,8 @@ function Examples() {
   if (!data?.length) return null;
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <span className="text-soft">Try an example:</span>
+      <TextLink to="/documents">Evaluate many documents at once</TextLink>
+      <span className="text-soft">or try an example:</span>
       {data.map((example) => (
         <Button
           key={example.id}

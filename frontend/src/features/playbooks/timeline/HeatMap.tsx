@@ -39,6 +39,11 @@ export function HeatMap({
                 className="min-w-30 border-rule border-b bg-well px-2 py-2 text-center align-top font-semibold text-[0.8rem]"
               >
                 <TextLink to={`/reports/${report.id}`}>{formatTime(report.created_at)}</TextLink>
+                {report.title ? (
+                  <span className="block font-normal text-soft [overflow-wrap:anywhere]">
+                    <VisibleText>{report.title}</VisibleText>
+                  </span>
+                ) : null}
               </th>
             ))}
           </tr>

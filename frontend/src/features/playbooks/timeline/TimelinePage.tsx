@@ -52,10 +52,22 @@ export function TimelinePage() {
 
 function TimelineView({ points }: { points: readonly TimelineReport[] }) {
   const [shown, setShown] = useState(REPORTS_SHOWN);
-  const newestFirst = [...points].reverse();
+  const [title, setTitle] = useState("");
+  const titles = [...new Set(points.flatMap((point) => (point.title ? [point.title] : [])))].sort();
+  const newestFirst = points.filter((point) => !title || point.title === title).reverse();
   const older = newestFirst.length - shown;
   return (
     <>
+      {titles.length > 1 ? (
+        <div className="mb-4 max-w-sm">
+          <SelectField
+            label="Document"
+            value={title}
+            onChange={setTitle}
+            options={[{ value: "", label: "All documents" }, ...titles.map((name) => ({ value: name, label: name }))]}
+          />
+        </div>
+      ) : null}
       <HeatMap reports={newestFirst.slice(0, shown)} previous={newestFirst[shown]} />
       <p className="mt-2 text-sm text-soft">
         Fail means that the check found something to look at, not that the text is wrong. Undecided means that the
