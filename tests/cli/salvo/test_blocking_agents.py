@@ -61,6 +61,31 @@ def test_the_timeout_ends_an_agent_that_blocks_the_event_loop_and_names_the_plac
     assert "1 run failed: the agent timed out: It took longer than 2 s." in ran.stdout
 
 
+FUNCTION = "import time\nasync def agent(request):\n    time.sleep(30)\n    return 'done'\n"
+RESPONDING = (
+    "import time\nfrom salvo import BaseAdapter\n"
+    "class Agent(BaseAdapter):\n    {kind}def respond(self, message):\n        time.sleep(30)\n        return 'done'\n"
+)
+
+
+@pytest.mark.parametrize(
+    "adapter, code",
+    [
+        pytest.param("function:sleeper.agent", FUNCTION, id="an async function"),
+        pytest.param("sleeper:Agent", RESPONDING.format(kind="async "), id="an async respond"),
+        pytest.param("sleeper:Agent", RESPONDING.format(kind=""), id="a sync respond"),
+    ],
+)
+def test_the_timeout_holds_however_the_agent_is_called(project: UserProject, adapter: str, code: str) -> None:
+    write(project, "sleeper", "pass", timeout=2)
+    project.write("sleeper.py", code)
+    scenario = project.folder / "scenarios/sleeper.yaml"
+    scenario.write_text(re.sub("adapter: .*", f"adapter: {adapter}", scenario.read_text()))
+    project.salvo("run")
+    stored = json.loads(project.runs()[0].read_text())
+    assert (stored["outcome"], stored["cause"]) == ("failed", "timeout")
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import threading
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from salvo.engine.runtime.clock import SystemClock
+from salvo.engine.runtime.threads import in_thread
 
 T = TypeVar("T")
 
 GRACE_SECONDS = 1.0
 """How long a cancelled coroutine may clean up."""
+
+
+async def call(function: Callable[..., Any], *arguments: object) -> Any:
+    """Call a user's function. A sync one gets a thread, and what ignores that it is cancelled is abandoned."""
+    if inspect.iscoroutinefunction(function):
+        return await abandonable(function(*arguments))
+    returned = await in_thread(function, *arguments)
+    return await abandonable(returned) if inspect.isawaitable(returned) else returned
 
 
 async def abandonable(awaitable: Awaitable[T]) -> T:

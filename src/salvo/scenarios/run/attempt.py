@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
@@ -19,11 +18,10 @@ from salvo import __version__
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
+from salvo.engine.runtime import user_code
 from salvo.engine.runtime.event_loop import BLOCKED_SECONDS, BlockingInterrupted, responsible_for_blocking
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.runtime.threads import in_thread
-from salvo.engine.runtime.user_code import abandonable
 from salvo.engine.wire.network_guard import observed_connections
 from salvo.errors import McpError, ProviderError, SalvoError, SimulatorError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
@@ -263,31 +261,17 @@ async def _run_scenario(adapter: BaseAdapter, request: AdapterRequest, environme
             return await _run_adapter(adapter, request)
         from salvo.scenarios.run.conversation.driver import hold_conversation  # most scenarios are none
 
-        answer = partial(_respond if callable(getattr(adapter, RESPOND, None)) else _run_adapter, adapter)
-        return await hold_conversation(answer, request, make_user(environment), environment)
+        answer = BaseAdapter.run if callable(getattr(adapter, RESPOND, None)) else _run_adapter
+        return await hold_conversation(partial(answer, adapter), request, make_user(environment), environment)
     finally:
         await adapter.end_conversation()
-
-
-async def _respond(adapter: BaseAdapter, request: AdapterRequest) -> object:
-    """Ask an adapter that takes one message after the other."""
-    adapter.request = request
-    output = await _call(getattr(adapter, RESPOND), request.user_message)
-    return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
 
 
 async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
     """Run the adapter. A sync `run` gets a thread, and one that ignores that it is cancelled is abandoned."""
     if isinstance(adapter, ProviderAdapter):  # our own code, which neither blocks nor goes on
         return await adapter.run(request)
-    return await _call(adapter.run, request)
-
-
-async def _call(function: Callable[[Any], Any], argument: object) -> object:
-    if inspect.iscoroutinefunction(function):
-        return await abandonable(function(argument))
-    returned = await in_thread(function, argument)
-    return await abandonable(returned) if inspect.isawaitable(returned) else returned
+    return await user_code.call(adapter.run, request)
 
 
 def _timeout_message(request: AdapterRequest, stopwatch: Stopwatch) -> str:

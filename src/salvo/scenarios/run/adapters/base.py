@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from salvo.engine.chat.base import ChatModel
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.mcp.listing import ServerListing
+from salvo.engine.runtime import user_code
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Wire
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
@@ -51,8 +52,7 @@ class BaseAdapter:
     async def run(self, request: AdapterRequest) -> AdapterResponse:
         """Return what the agent did. It is replaced by an adapter that has no method `respond`."""
         self.request = request
-        answer = getattr(self, RESPOND)(request.user_message)
-        output = await answer if inspect.isawaitable(answer) else answer
+        output = await user_code.call(getattr(self, RESPOND), request.user_message)
         return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
 
     async def end_conversation(self) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from salvo.engine.runtime.threads import in_thread
+from salvo.engine.runtime import user_code
 from salvo.errors import InputError
 from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
 from salvo.scenarios.run.adapters.base import BaseAdapter, is_adapter
@@ -29,12 +29,7 @@ class FunctionAdapter(BaseAdapter):
         self._function = function
 
     async def run(self, request: AdapterRequest) -> AdapterResponse:
-        if inspect.iscoroutinefunction(self._function):
-            output = await self._function(request)
-        else:
-            output = await in_thread(self._function, request)
-            if inspect.isawaitable(output):
-                output = await output
+        output = await user_code.call(self._function, request)
         return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
 
 

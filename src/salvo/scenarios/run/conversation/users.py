@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from salvo.engine.runtime import user_code
 from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
 from salvo.engine.runtime.threads import in_thread
-from salvo.engine.runtime.user_code import abandonable
 from salvo.errors import SimulatorError
 from salvo.scenarios.result import TranscriptMessage
 from salvo.scenarios.run.attempt import describe_exception
@@ -83,11 +82,7 @@ class PythonUser:
     async def _call(self, transcript: list[TranscriptMessage]) -> Any:
         if self._user is None:
             self._user = await in_thread(self._make)
-        function = self._user.next_message
-        if inspect.iscoroutinefunction(function):
-            return await abandonable(function(transcript))
-        message = await in_thread(function, transcript)
-        return await abandonable(message) if inspect.isawaitable(message) else message
+        return await user_code.call(self._user.next_message, transcript)
 
     def _too_slow(self) -> SimulatorError:
         return SimulatorError(f"The user {self._name} took longer than {self._seconds:g} s for one message.")
