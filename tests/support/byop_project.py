@@ -207,6 +207,7 @@ def check(report: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 _MASKS = {
+    r"\d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d:\d\d [A-Z+:\d-]+": "TIME",
     r"sha256:[0-9a-f]{64}": "sha256:…",
     r"\b1[0-9a-hjkmnp-tv-z]{15}\b": "ID",
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?": "TIME",

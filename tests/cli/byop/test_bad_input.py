@@ -42,15 +42,21 @@ def test_what_is_not_utf_8_says_which_byte(project: ByopProject, content: bytes,
     assert (other.exit_code, said in other.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "option", [(), ("output.md", "--source"), ("output.md", "--prompt"), ("output.md", "--system")]
-)
+@pytest.mark.parametrize("option", [("output.md", "--source"), ("output.md", "--prompt"), ("output.md", "--system")])
 def test_a_missing_file_and_a_folder_are_named(project: ByopProject, option: tuple[str, ...]) -> None:
     (project.folder / "a folder").mkdir()
     missing, folder = (project.byop("run", *option, name) for name in ("nowhere.md", "a folder"))
     assert (missing.exit_code, folder.exit_code) == (2, 2)
     assert "nowhere.md cannot be read: No such file or directory." in missing.stderr
     assert "a folder is a folder, not a file." in folder.stderr
+
+
+def test_a_missing_document_and_a_folder_without_documents_are_named(project: ByopProject) -> None:
+    (project.folder / "a folder").mkdir()
+    missing, folder = (project.byop("run", name) for name in ("nowhere.md", "a folder"))
+    assert (missing.exit_code, folder.exit_code) == (2, 2)
+    assert "nowhere.md cannot be read: No such file or directory." in missing.stderr
+    assert "There are no documents in a folder." in folder.stderr
 
 
 def test_more_than_twenty_megabytes_are_refused(project: ByopProject) -> None:

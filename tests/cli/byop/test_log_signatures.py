@@ -235,7 +235,13 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_and_signed_from_t
     with closing(sqlite3.connect(folder / "byop_runs.db")) as database:
         database.executescript(
             """
+            DROP TABLE byop_batches;
+            DROP TABLE byop_documents;
+            DROP TABLE byop_review_texts;
+            DROP TABLE byop_reviews;
             DROP TABLE byop_audit_signatures;
+            DROP INDEX byop_evaluations_by_group;
+            DROP INDEX byop_evaluations_listed;
             DROP INDEX byop_evaluations_running;
             DROP INDEX byop_evaluations_by_token;
             ALTER TABLE byop_evaluations DROP COLUMN lease_until;

@@ -57,12 +57,17 @@ This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
 Report describes behavior under this playbook and inputs.
 
-Playbook   ai_plugin_observability_v1 1.1.0
-Report     ID
-Time       TIME
-Subject    DPA reviews
-Evaluator  anthropic/claude-sonnet-4-6
-Mode       full: Auditable (variance-aware)
+Document                output
+File                    output.md
+File sha256             sha256:…
+Producer (as declared)  acme/lawbot
+Reviewer (as declared)  not recorded
+Time                    TIME
+Playbook                ai_plugin_observability_v1 1.1.0
+Report                  ID
+Subject                 DPA reviews
+Evaluator               anthropic/claude-sonnet-4-6
+Mode                    full: Auditable (variance-aware)
 
 Checks
 PASS           high    assumption_disclosure       3 of 3  confidence not calibrated  consistency 1.00
