@@ -111,7 +111,7 @@ def test_results_over_time_are_a_table_of_checks_and_dates(site: Site, stored: S
     certainty = table.get_by_role("row", name=re.compile("^Certainty language"))
     expect(certainty.get_by_role("cell")).to_have_text([re.compile("Fail$"), re.compile("Pass$")])
     text = table.get_by_role("row", name=re.compile("^Text"))
-    expect(text.get_by_role("cell")).to_have_text(["changed", "first"])
+    expect(text.get_by_role("cell")).to_have_text(["changed", "first listed"])
     # The rules always agree with themselves, so no agreement is shown.
     expect(table.get_by_role("row", name=re.compile("^Agreement"))).to_have_count(0)
     columns.nth(1).get_by_role("link").press("Enter")

@@ -223,7 +223,7 @@ function StartButton({ files, title }: { files: readonly ChosenFile[]; title: st
           if (!start.isPending && !missing) start.mutate();
         }}
       >
-        {start.isPending ? "Starting …" : `Evaluate ${pluralize(files.length, "document")}`}
+        {start.isPending ? "Starting …" : files.length ? `Evaluate ${pluralize(files.length, "document")}` : "Evaluate"}
       </Button>
       <p id="documents-missing" className="text-center text-sm text-soft">
         {missing}

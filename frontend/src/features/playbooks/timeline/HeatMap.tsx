@@ -11,15 +11,10 @@ const CELL = "border-rule border-b px-2 py-1.5 text-center align-top";
 
 /**
  * Checks in rows, reports in columns with the newest first. A colour is never the only cue: each cell has the word.
- * `reports` are ordered from the newest to the oldest; `previous` is the report before the oldest of them.
+ * `newestFirst` are all reports that are known, of which the first `shown` get a column.
  */
-export function HeatMap({
-  reports,
-  previous,
-}: {
-  reports: readonly TimelineReport[];
-  previous: TimelineReport | undefined;
-}) {
+export function HeatMap({ newestFirst, shown }: { newestFirst: readonly TimelineReport[]; shown: number }) {
+  const reports = newestFirst.slice(0, shown);
   const showConsistency = reports.some((report) => meaningfulConsistency(report) !== null);
   return (
     <ScrollRegion label="Results over time">
@@ -75,7 +70,7 @@ export function HeatMap({
             </th>
             {reports.map((report, index) => (
               <td key={report.id} className={`${CELL} text-soft`}>
-                {textChange(report, reports[index + 1] ?? previous)}
+                {textChange(newestFirst, index)}
               </td>
             ))}
           </tr>

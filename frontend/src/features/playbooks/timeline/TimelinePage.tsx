@@ -68,7 +68,7 @@ function TimelineView({ points }: { points: readonly TimelineReport[] }) {
           />
         </div>
       ) : null}
-      <HeatMap reports={newestFirst.slice(0, shown)} previous={newestFirst[shown]} />
+      <HeatMap newestFirst={newestFirst} shown={shown} />
       <p className="mt-2 text-sm text-soft">
         Fail means that the check found something to look at, not that the text is wrong. Undecided means that the
         evaluator could not settle it. A report opens from its date.

@@ -9,9 +9,13 @@ test("what failed in the newest report comes first, then what was undecided", ()
   expect(checksOf(reports)).toEqual(["c", "d", "b", "a"]);
 });
 
-test("a text is compared with that of the report before it", () => {
-  const [older, same, other] = ["x", "x", "y"].map((inputs_fingerprint) => ({ inputs_fingerprint }));
-  expect(textChange(older as { inputs_fingerprint: string }, undefined)).toBe("first");
-  expect(textChange(same as { inputs_fingerprint: string }, older)).toBe("same");
-  expect(textChange(other as { inputs_fingerprint: string }, same)).toBe("changed");
+test("a text is compared with that of the report before it that has the same title", () => {
+  const newestFirst = [
+    { title: "Lease", inputs_fingerprint: "y" },
+    { title: "Notice", inputs_fingerprint: "z" },
+    { title: "Lease", inputs_fingerprint: "x" },
+    { title: "Lease", inputs_fingerprint: "x" },
+  ];
+  const changes = newestFirst.map((_, index) => textChange(newestFirst, index));
+  expect(changes).toEqual(["changed", "first listed", "same", "first listed"]);
 });

@@ -11,11 +11,13 @@ export function checksOf(newestFirst: readonly Pick<TimelineReport, "outcomes">[
   return [...newest.entries()].sort(([, a], [, b]) => order.indexOf(a) - order.indexOf(b)).map(([check]) => check);
 }
 
-/** Whether the evaluated text is that of the report before. */
+/** Whether the evaluated text is that of the report before with the same title. */
 export function textChange(
-  report: Pick<TimelineReport, "inputs_fingerprint">,
-  before: Pick<TimelineReport, "inputs_fingerprint"> | undefined,
+  newestFirst: readonly Pick<TimelineReport, "inputs_fingerprint" | "title">[],
+  index: number,
 ): string {
-  if (!before) return "first";
-  return report.inputs_fingerprint === before.inputs_fingerprint ? "same" : "changed";
+  const report = newestFirst[index];
+  const before = newestFirst.slice(index + 1).find((other) => other.title === report?.title);
+  if (!before) return "first listed";
+  return report?.inputs_fingerprint === before.inputs_fingerprint ? "same" : "changed";
 }
