@@ -21,9 +21,6 @@ export function EvaluatePage() {
         Evaluate a text
       </PageTitle>
       <Examples />
-      <p className="mt-3 text-sm text-soft">
-        What you enter here stays in this tab until you close it, also if you reload the page. The API key does not.
-      </p>
       <form
         aria-label="Evaluation"
         onSubmit={(event) => event.preventDefault()}
@@ -110,6 +107,9 @@ function TextInputs() {
         required
         {...bindInput("ai_output")}
       />
+      <p className="text-sm text-soft">
+        What you enter here stays in this tab until you close it, also if you reload the page. The API key does not.
+      </p>
       <div className="grid gap-5 md:grid-cols-2">
         <TextField
           label="Source document"
