@@ -2000,6 +2000,30 @@ export interface components {
             error: components["schemas"]["ErrorDetail"];
         };
         /**
+         * Estimate
+         * @description What an evaluation would send, and roughly what it would cost.
+         */
+        Estimate: {
+            /** Evaluator */
+            evaluator: string;
+            /** Host */
+            host: string | null;
+            /** Needs Key */
+            needs_key: boolean;
+            /** Questions */
+            questions: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Warnings */
+            warnings: string[];
+        };
+        /**
          * EvalResult
          * @description The result of one assertion. `passed` is None if it could not be judged; `error` says why.
          */
@@ -2609,6 +2633,12 @@ export interface components {
             number,
             number
         ];
+        /** IntervalEstimate */
+        IntervalEstimate: {
+            /** Value */
+            value: number;
+            interval: components["schemas"]["Interval"];
+        };
         /**
          * JobState
          * @enum {string}
@@ -2654,12 +2684,12 @@ export interface components {
         JudgeQuality: {
             /** Labels */
             labels: number;
-            agreement: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
-            kappa: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
-            pass_precision: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
-            pass_recall: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
-            fail_precision: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
-            fail_recall: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            agreement: components["schemas"]["IntervalEstimate"] | null;
+            kappa: components["schemas"]["IntervalEstimate"] | null;
+            pass_precision: components["schemas"]["IntervalEstimate"] | null;
+            pass_recall: components["schemas"]["IntervalEstimate"] | null;
+            fail_precision: components["schemas"]["IntervalEstimate"] | null;
+            fail_recall: components["schemas"]["IntervalEstimate"] | null;
         };
         /**
          * Judged
@@ -3640,8 +3670,8 @@ export interface components {
             items: number;
             /** Agreed */
             agreed: number;
-            agreement: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
-            kappa: components["schemas"]["salvo__engine__stats__judge_agreement__Estimate"] | null;
+            agreement: components["schemas"]["IntervalEstimate"] | null;
+            kappa: components["schemas"]["IntervalEstimate"] | null;
         };
         /** ReviewerPair */
         ReviewerPair: {
@@ -4383,36 +4413,6 @@ export interface components {
             seconds: number;
             /** Reason */
             reason: string;
-        };
-        /** Estimate */
-        salvo__engine__stats__judge_agreement__Estimate: {
-            /** Value */
-            value: number;
-            interval: components["schemas"]["Interval"];
-        };
-        /**
-         * Estimate
-         * @description What an evaluation would send, and roughly what it would cost.
-         */
-        salvo__web__routes__evaluators__Estimate: {
-            /** Evaluator */
-            evaluator: string;
-            /** Host */
-            host: string | null;
-            /** Needs Key */
-            needs_key: boolean;
-            /** Questions */
-            questions: number;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /** Cost Usd */
-            cost_usd: number | null;
-            /** Sentence */
-            sentence: string;
-            /** Warnings */
-            warnings: string[];
         };
         /** BatchesChangedEvent */
         BatchesChangedEvent: {
@@ -5309,7 +5309,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["salvo__web__routes__evaluators__Estimate"];
+                    "application/json": components["schemas"]["Estimate"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

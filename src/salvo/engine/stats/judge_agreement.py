@@ -23,7 +23,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class IntervalEstimate:
     value: float
     interval: Interval
     """With 95 % confidence."""
@@ -44,17 +44,17 @@ class JudgeQuality:
     """Estimates for all items. None where nothing is known: no label, or no item of the kind."""
 
     labels: int
-    agreement: Estimate | None
+    agreement: IntervalEstimate | None
     """The share of items on which the judge and people agree."""
-    kappa: Estimate | None
+    kappa: IntervalEstimate | None
     """Cohen's kappa: 1 is perfect agreement, 0 is agreement by chance."""
-    pass_precision: Estimate | None
+    pass_precision: IntervalEstimate | None
     """The share of the items that the judge passes which people pass."""
-    pass_recall: Estimate | None
+    pass_recall: IntervalEstimate | None
     """The share of the items that people pass which the judge passes."""
-    fail_precision: Estimate | None
+    fail_precision: IntervalEstimate | None
     """The share of the items that the judge fails which people fail."""
-    fail_recall: Estimate | None
+    fail_recall: IntervalEstimate | None
     """The share of the items that people fail which the judge fails."""
 
 
@@ -82,8 +82,8 @@ class ReviewerAgreement:
 
     items: int
     agreed: int
-    agreement: Estimate | None
-    kappa: Estimate | None
+    agreement: IntervalEstimate | None
+    kappa: IntervalEstimate | None
 
 
 def reviewer_agreement(pairs: Sequence[tuple[bool, bool]]) -> ReviewerAgreement:
@@ -191,10 +191,10 @@ def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _estimate(value: float | None, draws: Sequence[float | None]) -> Estimate | None:
+def _estimate(value: float | None, draws: Sequence[float | None]) -> IntervalEstimate | None:
     known = [draw for draw in draws if draw is not None]
     low, high = percentile(known, 2.5), percentile(known, 97.5)
     if value is None or low is None or high is None:
         return None
     # Nobody disagreed: then the value itself is at the end of what is possible.
-    return Estimate(value, Interval(min(low, value), max(high, value)))
+    return IntervalEstimate(value, Interval(min(low, value), max(high, value)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from salvo.engine.stats.judge_agreement import AgreementDrop, Estimate, ReviewerAgreement
+from salvo.engine.stats.judge_agreement import AgreementDrop, IntervalEstimate, ReviewerAgreement
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import NamedValue, at_least, at_most, exact_percent, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
@@ -83,7 +83,7 @@ def judge_rows(judge: JudgeLabels) -> Iterator[NamedValue]:
     yield NamedValue("of what people fail, it failed", estimate(quality.fail_recall))
 
 
-def estimate(value: Estimate | None, *, as_share: bool = True) -> str:
+def estimate(value: IntervalEstimate | None, *, as_share: bool = True) -> str:
     if value is None:
         return "not known"
     if as_share:

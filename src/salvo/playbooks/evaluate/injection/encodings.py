@@ -27,7 +27,7 @@ class Disguise(NamedTuple):
     """Nobody writes like this by accident, whatever it says."""
 
 
-class EncodedRun(NamedTuple):
+class EncodedSegment(NamedTuple):
     span: Span
     decoded: str
     """What it says, as far as it was decoded."""
@@ -35,14 +35,14 @@ class EncodedRun(NamedTuple):
     """It is a part of a web address, where spaces have to be encoded."""
 
 
-def encoded_runs(text: str) -> Iterator[EncodedRun]:
+def encoded_runs(text: str) -> Iterator[EncodedSegment]:
     """Yield each run of characters that decodes to readable words."""
     for pattern, needs, decode in _RUNS:
         if any(part in text for part in needs):
             for match in pattern.finditer(text):
                 decoded = decode(match[0][:_MAX_DECODED])
                 if decoded is not None and _is_prose(decoded):
-                    yield EncodedRun(Span(*match.span()), decoded, _is_in_address(text, match.start()))
+                    yield EncodedSegment(Span(*match.span()), decoded, _is_in_address(text, match.start()))
 
 
 def _is_in_address(text: str, start: int) -> bool:
