@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.salvo.test_adaptive_rate import TokenBucket
 from tests.cli.salvo.test_shards import SUITE, by_seed, content
 from tests.support import ray_cluster as ray
 from tests.support.project import UserProject
@@ -155,6 +156,21 @@ def test_code_that_blocks_is_interrupted_and_secrets_are_not_copied(
     assert [run["run_id"][-4:] for run in runs if run["cause"] == "timeout"] == ["0002"]
     copied = {name for run in runs for name, exists in (run["final_output"] or {}).items() if exists}
     assert copied == {"kept.txt"}
+
+
+def test_workers_of_a_cluster_share_one_adaptive_rate(suite: UserProject) -> None:
+    suite.write("scenarios/greet.yaml", MANY.replace("RUNS", "1500"))
+    bucket = TokenBucket(50)
+    with (
+        LoopbackProvider(bucket, latency=0.02) as provider,
+        ray.ray_cluster(environment(provider)) as cluster,
+    ):
+        command = salvo(suite, "run", "-j", "auto", "--on", "ray", "--processes", "2", RAY_ADDRESS=cluster.address)
+        finish(command)
+    print(f"\n{bucket.used:.1%} of the rate used, {bucket.refused} of {bucket.accepted + bucket.refused} refused")
+    assert bucket.accepted == 1500
+    assert bucket.used > 0.9
+    assert bucket.refused < 0.05 * bucket.accepted
 
 
 def test_ten_thousand_runs_cost_little_more_than_in_one_process(
