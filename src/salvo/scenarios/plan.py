@@ -25,7 +25,7 @@ from salvo.scenarios.store.location import open_store
 from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
-    from salvo.scenarios.run.shared_rounds import SharedRounds
+    from salvo.scenarios.run.sharing.shared_rounds import SharedRounds
 
 T = TypeVar("T")
 UNTIL_SURE_CONFIDENCE = 0.95
@@ -150,7 +150,7 @@ def plan_named_runs(
 
 
 def _shared_rounds(shard: Shard, index: int, at_once: int) -> SharedRounds:
-    from salvo.scenarios.run.shared_rounds import SharedRounds  # only shards with --until-sure need it
+    from salvo.scenarios.run.sharing.shared_rounds import SharedRounds  # only shards with --until-sure need it
 
     return SharedRounds(shard, index, at_once)
 

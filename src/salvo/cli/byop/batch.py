@@ -48,10 +48,10 @@ def batch(batch_id: str | None, outputs: tuple[Path, ...], as_json: bool) -> Non
             echo("\n".join(table(header, [_cells(entry) for entry in listed.entries])))
             return
         is_latest = batch_id in (None, "latest")
-        found = store.batches.latest() if is_latest else store.batches.find(batch_id or "")
-        if found is None:
+        identifier = store.batches.latest() if is_latest else store.batches.find(batch_id or "")
+        if identifier is None:
             raise UnknownIdError(f"There is no batch {batch_id or ''}.", hint="`byop batch` lists them.")
-        matrix = store.batches.matrix(found)
+        matrix = store.batches.matrix(identifier)
     if as_json:
         echo_json(matrix_files.render_json(matrix))
     else:

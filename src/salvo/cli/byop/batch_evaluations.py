@@ -72,7 +72,7 @@ def collectable(store: EvaluationStore, evaluation_id: str | None) -> list[Store
     """Return the evaluation of this id, or all that wait for a provider's batch."""
     if evaluation_id is not None:
         return [store.load(store.find(evaluation_id))]
-    return [store.load(found) for found in store.batched()]
+    return [store.load(evaluation_id) for evaluation_id in store.batched()]
 
 
 def known_batches(store: EvaluationStore) -> frozenset[str]:

@@ -29,7 +29,7 @@ class DocumentFile:
 
 def find_documents(arguments: Sequence[str]) -> list[DocumentFile]:
     """Return the files in the order given, each once; those of a folder by name. UsageError if there are none."""
-    found: dict[Path, tuple[Path, str]] = {}
+    names_by_path: dict[Path, tuple[Path, str]] = {}
     for argument in arguments:
         if argument == "-":
             raise UsageError(
@@ -38,17 +38,17 @@ def find_documents(arguments: Sequence[str]) -> list[DocumentFile]:
         path = Path(argument)
         if path.is_dir():
             for inside in _folder_files(path):
-                found.setdefault(inside.resolve(), (inside, inside.relative_to(path).as_posix()))
+                names_by_path.setdefault(inside.resolve(), (inside, inside.relative_to(path).as_posix()))
         else:
-            found.setdefault(path.resolve(), (path, path.name))
-    if not found:
+            names_by_path.setdefault(path.resolve(), (path, path.name))
+    if not names_by_path:
         raise UsageError(
             f"There are no documents in {', '.join(arguments)}.", hint=f"They end with {', '.join(SUFFIXES)}."
         )
-    titles = Counter(_without_suffix(name) for _, name in found.values())
-    names = Counter(name for _, name in found.values())
+    titles = Counter(_without_suffix(name) for _, name in names_by_path.values())
+    names = Counter(name for _, name in names_by_path.values())
     documents = []
-    for path, name in found.values():
+    for path, name in names_by_path.values():
         title = _without_suffix(name)
         unique = title if titles[title] == 1 else name if names[name] == 1 else str(path)
         documents.append(DocumentFile(path, name, unique))

@@ -7,10 +7,13 @@ results have. Until it has ended, any batch of the same size that nobody knows m
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from salvo.engine.batches.base import (
+    CLOCK_TOLERANCE,
+    MOST_PAGES,
+    PAGE,
     TRANSFER_TIMEOUTS,
     BatchProgress,
     BatchSearch,
@@ -29,9 +32,6 @@ from salvo.engine.wire.base import Wire, WireRequest
 from salvo.errors import UndecidedBatchError
 
 _PATH = "/v1/messages/batches"
-_PAGE = 100
-_MOST_PAGES = 50
-_CLOCK_TOLERANCE = timedelta(hours=1)
 _DONE = ("succeeded", "errored", "canceled", "expired")
 _NO_ANSWER = {"canceled": "the batch was cancelled before it was answered", "expired": "it was not answered in a day"}
 
@@ -55,7 +55,7 @@ class AnthropicBatches:
 
     async def find(self, wanted: BatchSearch) -> str | None:
         undecided = ""
-        async for batch in self._newest(wanted.since - _CLOCK_TOLERANCE):
+        async for batch in self._newest(wanted.since - CLOCK_TOLERANCE):
             batch_id = checked_provider_id(batch.get("id"))
             if batch_id in wanted.known or _count(batch, ("processing", *_DONE)) != wanted.item_count:
                 continue
@@ -73,8 +73,8 @@ class AnthropicBatches:
     async def _newest(self, oldest: datetime) -> AsyncIterator[dict[str, Any]]:
         """Yield the batches that were created since then, newest first."""
         after = ""
-        for _ in range(_MOST_PAGES):
-            request = get(self._endpoint, f"{_PATH}?limit={_PAGE}{after}", AnthropicDialect.headers)
+        for _ in range(MOST_PAGES):
+            request = get(self._endpoint, f"{_PATH}?limit={PAGE}{after}", AnthropicDialect.headers)
             page = read_object(await self._retrying.send(request), self._provider, self._model)
             batches = object_list(page, "data")
             for batch in batches:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from salvo.engine.chat import catalog
@@ -21,6 +21,11 @@ from salvo.errors import BadReplyError
 MOST_ITEMS = 10_000
 MOST_BYTES = 100 * 1024 * 1024
 """Well below the limits of both providers, so that the answers of a batch can be read in one piece."""
+PAGE = 100
+MOST_PAGES = 50
+"""How far back a batch is looked for that was submitted before a crash."""
+CLOCK_TOLERANCE = timedelta(hours=1)
+"""How much the provider's clock may differ from ours."""
 TRANSFER_TIMEOUTS = Timeouts(connect=10.0, read=300.0, total=1800.0)
 _PROVIDER_ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
 

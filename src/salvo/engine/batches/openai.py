@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any
 
 from salvo.engine.batches.base import (
+    CLOCK_TOLERANCE,
+    MOST_PAGES,
+    PAGE,
     TRANSFER_TIMEOUTS,
     BatchProgress,
     BatchSearch,
@@ -27,9 +29,6 @@ from salvo.engine.wire.base import Wire, WireRequest
 TAG = "salvo_batch"
 """The name of our tag in the metadata of a batch."""
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
-_PAGE = 100
-_MOST_PAGES = 50
-_CLOCK_TOLERANCE = timedelta(hours=1)
 
 
 class OpenAIBatches:
@@ -74,9 +73,9 @@ class OpenAIBatches:
 
     async def find(self, wanted: BatchSearch) -> str | None:
         """Look at the newest batches first, as far back as the time at which it was planned."""
-        oldest = (wanted.since - _CLOCK_TOLERANCE).timestamp()
+        oldest = (wanted.since - CLOCK_TOLERANCE).timestamp()
         after = ""
-        for _ in range(_MOST_PAGES):
+        for _ in range(MOST_PAGES):
             page = await self._list(after)
             batches = object_list(page, "data")
             for batch in batches:
@@ -89,7 +88,7 @@ class OpenAIBatches:
         return None
 
     async def _list(self, after: str) -> dict[str, Any]:
-        reply = await self._retrying.send(get(self._endpoint, f"/batches?limit={_PAGE}{after}"))
+        reply = await self._retrying.send(get(self._endpoint, f"/batches?limit={PAGE}{after}"))
         return read_object(reply, self._provider, self._model)
 
     async def _retrieve(self, batch_id: str) -> dict[str, Any]:

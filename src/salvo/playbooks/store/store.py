@@ -388,7 +388,7 @@ class EvaluationStore:
         """
         filters = HistoryFilters(subject, status, mode, search, in_texts=in_texts)
         with self._database.reading() as connection:
-            found, total = history.list_rows(
+            rows_read, total = history.list_rows(
                 connection,
                 filters,
                 sort,
@@ -396,7 +396,7 @@ class EvaluationStore:
                 limit=None if limit is None else limit + 1,
                 offset=offset,
             )
-            listed = found if limit is None else found[:limit]
+            listed = rows_read if limit is None else rows_read[:limit]
             leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in listed) else {}
         records, damaged = [], []
         for row in listed:
@@ -405,7 +405,7 @@ class EvaluationStore:
                 records.append(replace(record, state=leased.get(record.id, record.state)))
             except DamagedEvaluationError as error:
                 damaged.append(DamagedEvaluation(error.evaluation_id, str(error)))
-        return EvaluationList(records, damaged, more=len(found) > len(listed), total=total)
+        return EvaluationList(records, damaged, more=len(rows_read) > len(listed), total=total)
 
     def _running_states(self, connection: Connection) -> dict[str, State]:
         """Return the actual states of all evaluations that are stored as running, which an index has."""
@@ -432,9 +432,9 @@ class EvaluationStore:
         """Return the playbooks that were used, the last used first, without damaged ones."""
         query = rows.used_playbooks_query().order_by(desc("used_by")).limit(limit)
         with self._database.reading() as connection:
-            found = list(connection.execute(query).mappings())
+            rows_read = list(connection.execute(query).mappings())
         used = []
-        for row in found:
+        for row in rows_read:
             with suppress(DamagedEvaluationError):  # `byop verify --all` names it
                 used.append(rows.used_playbook(row))
         return used

@@ -186,18 +186,18 @@ def _judges(
     for run in runs:
         for question in run.questions:
             by_assertion[question.assertion].append((run, question))
-    return [_judge(name, asked, sampled, labels, answers) for name, asked in by_assertion.items()]
+    return [_judge(name, judged, sampled, labels, answers) for name, judged in by_assertion.items()]
 
 
 def _judge(
     name: str,
-    asked: Sequence[tuple[JudgedRun, LabelQuestion]],
+    judged: Sequence[tuple[JudgedRun, LabelQuestion]],
     sampled: set[str],
     labels: Sequence[Label],
     answers: Mapping[str, bool | None],
 ) -> JudgeLabels:
     cells: defaultdict[tuple[Verdicts, bool], list[tuple[bool | None, bool]]] = defaultdict(list)
-    for run, question in asked:
+    for run, question in judged:
         if question.verdict is not None:
             answer = answers.get(question.key)
             cells[run.verdicts, question.verdict].append((answer, run.run_id in sampled))
@@ -206,12 +206,12 @@ def _judge(
     def wrong(verdict: bool) -> list[str]:
         runs = [
             run.run_id
-            for run, item in asked
+            for run, item in judged
             if item.verdict is verdict and answers.get(item.key) is not verdict and answers.get(item.key) is not None
         ]
         return list(dict.fromkeys(runs))
 
-    verdicts = {question.key: question.verdict for _, question in asked}
+    verdicts = {question.key: question.verdict for _, question in judged}
     in_time = [
         (verdict, label.answer.passed is verdict)
         for label in labels

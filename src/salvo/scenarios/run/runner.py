@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -37,21 +37,21 @@ from salvo.scenarios.run.executors.base import (
     OnListed,
     OpenWorkers,
     ReplayNote,
-    decode_result,
 )
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.journal import Spend
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
+from salvo.scenarios.run.saving import SavedRun, save_run
 from salvo.scenarios.shards import Shard
-from salvo.scenarios.store.index import IndexEntry, index_entry
-from salvo.scenarios.store.store import RunStore, encode_run
+from salvo.scenarios.store.index import IndexEntry
+from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
     from salvo.engine.rates.pacing import Pacer
     from salvo.engine.rates.rate_shares import RateState
-    from salvo.scenarios.run.shard_sharing import ShardSharing
-    from salvo.scenarios.run.shared_rates import RateExchange
-    from salvo.scenarios.run.shared_rounds import SharedRounds
+    from salvo.scenarios.run.sharing.shard_sharing import ShardSharing
+    from salvo.scenarios.run.sharing.shared_rates import RateExchange
+    from salvo.scenarios.run.sharing.shared_rounds import SharedRounds
     from salvo.scenarios.run.tools.mcp_tools import McpServers
     from salvo.scenarios.store.reply_cache import CacheSource
 
@@ -206,7 +206,9 @@ class Runner:
     def _open_sharing(self, work: Sequence[ScenarioRuns]) -> ShardSharing | None:
         if all(runs.shard is None for runs in work):
             return None
-        from salvo.scenarios.run.shard_sharing import ShardSharing  # most commands make all runs of their batches
+        from salvo.scenarios.run.sharing.shard_sharing import (
+            ShardSharing,  # most commands make all runs of their batches
+        )
 
         return ShardSharing.of_work(work, self.store, self.clock)
 
@@ -301,7 +303,7 @@ class Runner:
                 is_missing = environment.prepared is prepared and environment.number not in numbers
                 if stopwatch is blocker and is_missing:
                     result = abandoned_run(environment, session.redactor_for(prepared))
-                    entry, replay = self._save(FinishedRun(result, None, []))
+                    entry, replay, _ = self._save(FinishedRun(result, None, []))
                     runs.finished.append(entry)
                     self.listener.finished(prepared, entry, replay)
                     numbers.add(environment.number)
@@ -425,7 +427,7 @@ class Runner:
     async def _run_number(
         self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, executor: Executor
     ) -> None:
-        async def job() -> tuple[IndexEntry, ReplayNote] | SkippedRun:
+        async def job() -> SavedRun | SkippedRun:
             if (reason := self._faults.reason(prepared)) is not None:
                 return SkippedRun(Outcome.NOT_RUN, Cause.PROVIDER, reason)
             if not self.store.is_held():
@@ -452,7 +454,7 @@ class Runner:
         if isinstance(made, SkippedRun):
             runs.skipped[number] = made
             return
-        entry, replay = made
+        entry, replay, _ = made
         runs.finished.append(entry)
         self.listener.finished(prepared, entry, replay)
         if self.limits.stop_at_first_failure and entry.outcome not in (Outcome.PASSED, Outcome.PENDING):
@@ -483,31 +485,11 @@ class Runner:
         finally:
             task.cancel()
 
-    def _save(self, run: FinishedRun | EncodedRun) -> tuple[IndexEntry, ReplayNote]:
-        """Save the recording first, so that a run that says it is recorded is. Return the entry of the index."""
-        if isinstance(run, EncodedRun):
-            entry, replay = run.entry, run.replay
-            is_unstored = run.content is None and entry.cause is Cause.STORE
-        else:
-            entry, replay = index_entry(run.result), ReplayNote(run.result.replayable, run.result.replay_note)
-            is_unstored = False
-        try:
-            if run.questions is not None:
-                result = run.result if isinstance(run, FinishedRun) else decode_result(run)
-                return self.store.save_pending(result, run.questions, run.recording), replay
-            if run.recording is not None:
-                self.store.save_recording(entry.run_id, run.recording)
-            if isinstance(run, FinishedRun):
-                self.store.save_encoded(entry, encode_run(run.result, self.store.has_recording))
-            elif run.content is not None:
-                self.store.save_encoded(entry, run.content)
-        except StoreError as error:
-            # The run was paid for, so it is shown; but no further run is started that cannot be stored.
-            entry = replace(entry, outcome=Outcome.ERROR, cause=Cause.STORE, error=str(error))
-            is_unstored = True
-        if is_unstored:
+    def _save(self, run: FinishedRun | EncodedRun) -> SavedRun:
+        saved = save_run(self.store, run)
+        if not saved.is_stored:  # it was paid for, so it is shown; but no further run is started that cannot be stored
             self._pool.stop(_NOT_STORED)
-        return entry, replay
+        return saved
 
 
 @asynccontextmanager

@@ -26,7 +26,7 @@ from salvo.scenarios.store.index import IndexEntry
 
 if TYPE_CHECKING:
     from salvo.scenarios.run.runner import RunListener
-    from salvo.scenarios.run.shared_rates import RateExchange
+    from salvo.scenarios.run.sharing.shared_rates import RateExchange
 
 MOST_RUNS_IN_LEASE = 50
 OnListed: TypeAlias = Callable[[Batch, str], Awaitable[None]]

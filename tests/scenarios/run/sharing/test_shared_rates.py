@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from salvo.engine.rates.rate_shares import RateState
 from salvo.engine.runtime.clock import SystemClock
-from salvo.scenarios.run.shared_rates import RateExchange
+from salvo.scenarios.run.sharing.shared_rates import RateExchange
 from tests.scenarios.store.backends.memory_storage import MemoryStorage
 from tests.support.clock import HeldClock
 
