@@ -1237,7 +1237,7 @@ export interface components {
                 [key: string]: string;
             };
             batch: components["schemas"]["Batch"];
-            parting: components["schemas"]["Divergence"] | null;
+            divergence: components["schemas"]["Divergence"] | null;
             /** Is Judged */
             is_judged: boolean;
             /** Running */
@@ -3831,7 +3831,7 @@ export interface components {
             errors_could_decide: boolean;
             paired: components["schemas"]["PairedRuns"] | null;
             labels: components["schemas"]["ScenarioLabels"];
-            parting: components["schemas"]["Divergence"] | null;
+            divergence: components["schemas"]["Divergence"] | null;
         };
         /**
          * ScenarioLabels

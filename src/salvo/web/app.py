@@ -39,20 +39,18 @@ from salvo.web.request_models import RequestModel, stored_config
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import (
     about,
-    batches,
     document_batches,
     documents,
     evaluations,
     evaluators,
     history,
-    labels,
     operations,
     playbooks,
     reports,
     reviews,
-    runs,
     session,
 )
+from salvo.web.routes.scenarios import batch_results, batches, labels, runs
 from salvo.web.security import SecurityMiddleware
 from salvo.web.services import Services
 from salvo.web.sessions import AccessControl
@@ -143,6 +141,7 @@ def create_app(
         documents,
         document_batches,
         batches,
+        batch_results,
         labels,
         runs,
         session,

@@ -297,7 +297,7 @@ def test_json_has_every_number_and_the_sentence(store: RunStore) -> None:
     assert scenario["difference"] == pytest.approx(-0.5)
     assert scenario["p_value"] == pytest.approx(0.0230, abs=1e-3), "Boschloo's, of 4 in 10 against 9 in 10"
     assert scenario["interval"] == [pytest.approx(-0.75, abs=0.02), pytest.approx(-0.09, abs=0.03)]
-    assert scenario["parting"]["step"] == 2
+    assert scenario["divergence"]["step"] == 2
     assert scenario["differs"] == []
 
 

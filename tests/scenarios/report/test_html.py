@@ -296,7 +296,7 @@ def test_tables_say_what_their_columns_and_rows_are() -> None:
     assert len(outline.by_element["caption"]) == len(outline.by_element["table"])
 
 
-def test_without_a_parting_two_runs_are_shown_beside_each_other_all_the_same() -> None:
+def test_without_a_divergence_two_runs_are_shown_beside_each_other_all_the_same() -> None:
     made, _ = three()
     alike = flight(2)
     alike.outcome, alike.passed = Outcome.FAILED, False
@@ -305,7 +305,7 @@ def test_without_a_parting_two_runs_are_shown_beside_each_other_all_the_same() -
     assert "Run 2 (failed) and run 1 (passed), side by side" in rendered
 
 
-def test_a_batch_without_failures_says_so_and_shows_no_parting() -> None:
+def test_a_batch_without_failures_says_so_and_shows_no_divergence() -> None:
     made, _ = three()
     outline = ParsedHtml(page(made, [flight(1), flight(2), flight(3)]))
     assert "No failures." in outline.text

@@ -70,7 +70,7 @@ class OverallDocument:
 @dataclass(frozen=True, slots=True)
 class ScenarioDocument(ScenarioComparison):
     labels: ScenarioLabels
-    parting: Divergence | None
+    divergence: Divergence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def document(report: ComparisonReport) -> ComparisonDocument:
                 ScenarioDocument,
                 scenario,
                 labels=scenario_labels(scenario, comparison.level),
-                parting=report.divergences.get(scenario.scenario_id),
+                divergence=report.divergences.get(scenario.scenario_id),
             )
             for scenario in comparison.scenarios
         ],

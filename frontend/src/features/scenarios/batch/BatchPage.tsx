@@ -60,9 +60,9 @@ function BatchView({ detail }: { detail: BatchDetail }) {
       <Section title="Failures" aside={<Count count={summary.failed} label="failed run" />}>
         <Failures detail={detail} />
       </Section>
-      {detail.parting ? (
+      {detail.divergence ? (
         <Section title="Where runs diverge">
-          <DivergenceNote divergence={detail.parting} />
+          <DivergenceNote divergence={detail.divergence} />
         </Section>
       ) : null}
       {summary.errors ? (

@@ -52,7 +52,7 @@ export function CompareBatchesPage() {
 }
 
 function ComparisonView({ comparison }: { comparison: BatchComparison }) {
-  const diverging = comparison.scenarios.filter(({ parting }) => parting);
+  const diverging = comparison.scenarios.filter(({ divergence }) => divergence);
   return (
     <>
       <p className="max-w-prose font-serif text-xl leading-snug [overflow-wrap:anywhere]">
@@ -84,15 +84,15 @@ function ComparisonView({ comparison }: { comparison: BatchComparison }) {
       {diverging.length ? (
         <Section title="Where runs diverge">
           <div className="space-y-3">
-            {diverging.map(({ scenario_id, parting }) =>
-              parting ? (
+            {diverging.map(({ scenario_id, divergence }) =>
+              divergence ? (
                 <div key={scenario_id}>
                   {comparison.scenarios.length > 1 ? (
                     <h3 className="mb-1 font-semibold">
                       <VisibleText>{scenario_id}</VisibleText>
                     </h3>
                   ) : null}
-                  <DivergenceNote divergence={parting} />
+                  <DivergenceNote divergence={divergence} />
                 </div>
               ) : null,
             )}

@@ -20,7 +20,7 @@ from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.store import RunStore
-from salvo.web.routes import batches
+from salvo.web.routes.scenarios import batch_results, batches
 from tests.support.runs import batch, result, stored
 from tests.support.scenario_store import MODELS, SCENARIOS, fill, save_runs
 from tests.support.web import TOKEN, Client, WebServer, client, stranger
@@ -130,8 +130,8 @@ class TestBatches:
         assert (found["running"], found["skipped"], found["summary"]["runs"]) == (False, 0, 8)
         labels = [one["label"] for one in found["summary"]["assertions"]]
         assert labels == ["tool_sequence", "right amount", "status", "polite", "cost_limit"]
-        parting = found["parting"]
-        assert parting["failing"]["run_id"].startswith("1m7000001stored-")
+        divergence = found["divergence"]
+        assert divergence["failing"]["run_id"].startswith("1m7000001stored-")
         assert (await page.get("/api/batches/latest"))["batch"]["batch_id"] == weeks.newest_batches(1)[0]
 
     async def test_causes_have_the_labels_of_the_terminal(self, api: Client, store: RunStore) -> None:
@@ -146,7 +146,7 @@ class TestBatches:
     async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: RunStore) -> None:
         save_runs(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
         summary = (await api.get("/api/batches/latest"))["summary"]
-        assert (len(summary["failures"]), summary["failed"]) == (batches.MAX_LISTED, 60)
+        assert (len(summary["failures"]), summary["failed"]) == (batch_results.MAX_LISTED, 60)
 
     async def test_its_runs_are_paged_and_filtered_in_the_order_of_their_numbers(
         self, page: Client, weeks: RunStore
