@@ -64,19 +64,19 @@ def take_out_hidden_text(page: PageObject) -> str:
     if contents is None:
         return ""
     box = page.mediabox
-    known = _Page((float(box.left), float(box.bottom), float(box.right), float(box.top)))
-    return _split(page, contents, page.get("/Resources"), known, _State(), 0).strip()
+    layout = _Page((float(box.left), float(box.bottom), float(box.right), float(box.top)))
+    return _split(page, contents, page.get("/Resources"), layout, _State(), 0).strip()
 
 
-def _split(page: PageObject, contents: Any, resources: Any, known: _Page, state: _State, depth: int) -> str:
+def _split(page: PageObject, contents: Any, resources: Any, layout: _Page, state: _State, depth: int) -> str:
     stream = contents if isinstance(contents, ContentStream) else ContentStream(contents, page.pdf)
     operations: list[Operation] = list(stream.operations)
-    reader = _Reader(page, resources, known, state, depth)
+    reader = _Reader(page, resources, layout, state, depth)
     hidden = {index for index, operation in enumerate(operations) if reader.hides(*operation)}
     shown = {index for index, (_, operator) in enumerate(operations) if operator in _SHOWS}
     invisible = {index for index in hidden if reader.modes.get(index) in _INVISIBLE_MODES}
     texts = reader.hidden_texts
-    if known.has_picture and invisible and invisible == shown:
+    if layout.has_picture and invisible and invisible == shown:
         hidden -= invisible  # the recognised text of a scan: the reader sees it in the picture
     if not hidden:
         _replace(page, contents, stream, operations, depth)
@@ -110,10 +110,10 @@ def _without(operations: Sequence[Operation], left_out: set[int]) -> list[Operat
 class _Reader:
     """Follows the state of drawing, as far as it says whether text is seen."""
 
-    def __init__(self, page: PageObject, resources: Any, known: _Page, state: _State, depth: int) -> None:
+    def __init__(self, page: PageObject, resources: Any, layout: _Page, state: _State, depth: int) -> None:
         self._page = page
         self._resources = resources.get_object() if resources is not None else {}
-        self._known = known
+        self._layout = layout
         self._state = state
         self._depth = depth
         self._stack: list[_State] = []
@@ -149,12 +149,12 @@ class _Reader:
         if abs(state.size) * _scale(matrix) < MIN_POINTS:
             return True
         x, y = matrix[4], matrix[5]
-        left, bottom, right, top = self._known.box
+        left, bottom, right, top = self._layout.box
         if not (left - _MARGIN <= x <= right and bottom - _MARGIN <= y <= top + _MARGIN):
             return True
         if state.fill is None or state.mode in (1, 2, 5, 6):  # outlines have their own colour
             return False
-        background = next((area for area in reversed(self._known.areas) if area.contains(x, y)), None)
+        background = next((area for area in reversed(self._layout.areas) if area.contains(x, y)), None)
         behind = WHITE if background is None else background.luminance
         return behind is not None and not is_readable_on(state.fill, behind)
 
@@ -223,14 +223,14 @@ class _Reader:
         self._path = []
 
     def shading(self, _: Any) -> None:
-        left, bottom, right, top = self._known.box
-        self._known.areas.append(_Area(left, bottom, right, top, None))
+        left, bottom, right, top = self._layout.box
+        self._layout.areas.append(_Area(left, bottom, right, top, None))
 
     def inline_picture(self, _: Any) -> None:
         self._picture()
 
     def _picture(self) -> None:
-        self._known.has_picture = True
+        self._layout.has_picture = True
         self._cover([(0, 0), (1, 1), (1, 0), (0, 1)], None)
 
     def draw(self, operands: Any) -> None:
@@ -241,7 +241,7 @@ class _Reader:
             matrix = _product(_matrix(form.get("/Matrix", _IDENTITY)), self._state.matrix)
             state = replace(self._state, matrix=matrix)
             resources = form.get("/Resources", self._resources)
-            text = _split(self._page, form, resources, self._known, state, self._depth + 1)
+            text = _split(self._page, form, resources, self._layout, state, self._depth + 1)
             if text.strip():
                 self.hidden_texts.append(text)
 
@@ -252,7 +252,7 @@ class _Reader:
         if points:
             placed = [_product((1, 0, 0, 1, x, y), self._state.matrix)[4:] for x, y in points]
             xs, ys = [x for x, _ in placed], [y for _, y in placed]
-            self._known.areas.append(_Area(min(xs), min(ys), max(xs), max(ys), colour))
+            self._layout.areas.append(_Area(min(xs), min(ys), max(xs), max(ys), colour))
 
 
 _MIN_ALPHA = 0.05

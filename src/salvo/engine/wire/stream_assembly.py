@@ -84,8 +84,8 @@ def _choice(choices: dict[int, dict[str, Any]], part: Event, **content: Any) -> 
     if isinstance(logprobs, dict):
         choice["logprobs"] = choice["logprobs"] or {}
         for name, value in logprobs.items():
-            if isinstance(value, list) and isinstance(known := choice["logprobs"].get(name), list):
-                known.extend(value)
+            if isinstance(value, list) and isinstance(present := choice["logprobs"].get(name), list):
+                present.extend(value)
             else:
                 choice["logprobs"][name] = list(value) if isinstance(value, list) else value
     return choice
@@ -104,15 +104,15 @@ def _completion(events: Sequence[Event], choices: dict[int, dict[str, Any]], kin
 def _merge(target: dict[str, Any], delta: Event) -> None:
     """Add a piece of a message: texts are continued, lists by the index of their items, and other values replaced."""
     for name, value in delta.items():
-        known = target.get(name)
+        present = target.get(name)
         if value is None:
             target.setdefault(name, None)
         elif isinstance(value, str) and name not in ("role", "type", "id"):
             _continue_text(target, name, value)
-        elif isinstance(value, dict) and isinstance(known, dict):
-            _merge(known, value)
+        elif isinstance(value, dict) and isinstance(present, dict):
+            _merge(present, value)
         elif isinstance(value, list):
-            target[name] = _merged_list(known if isinstance(known, list) else [], value)
+            target[name] = _merged_list(present if isinstance(present, list) else [], value)
         elif isinstance(value, dict):
             target[name] = {}
             _merge(target[name], value)
@@ -121,11 +121,11 @@ def _merge(target: dict[str, Any], delta: Event) -> None:
 
 
 def _continue_text(target: dict[str, Any], name: str, piece: str) -> None:
-    known = target.get(name)
-    if isinstance(known, _Text):
-        known.append(piece)
+    present = target.get(name)
+    if isinstance(present, _Text):
+        present.append(piece)
     else:
-        target[name] = _Text([known, piece] if isinstance(known, str) else [piece])
+        target[name] = _Text([present, piece] if isinstance(present, str) else [piece])
 
 
 def _joined(value: Any) -> Any:
@@ -137,20 +137,20 @@ def _joined(value: Any) -> Any:
     return [_joined(item) for item in value] if isinstance(value, list) else value
 
 
-def _merged_list(known: list[Any], pieces: list[Any]) -> list[Any]:
+def _merged_list(present: list[Any], pieces: list[Any]) -> list[Any]:
     for piece in pieces:
         if not isinstance(piece, dict) or "index" not in piece:
-            known.append(piece)
+            present.append(piece)
             continue
         index = _index(piece["index"])
-        same = known[index] if index < len(known) else None  # where almost every server puts it
+        same = present[index] if index < len(present) else None  # where almost every server puts it
         if not isinstance(same, dict) or same.get("index") != index:
-            same = next((item for item in known if isinstance(item, dict) and item.get("index") == index), None)
+            same = next((item for item in present if isinstance(item, dict) and item.get("index") == index), None)
         if same is None:
             same = {}
-            known.append(same)
+            present.append(same)
         _merge(same, piece)
-    return known
+    return present
 
 
 def _assemble_message(events: Sequence[Event]) -> dict[str, Any]:
@@ -175,10 +175,10 @@ def _assemble_message(events: Sequence[Event]) -> dict[str, Any]:
                 _continue_block(blocks[index], delta)
         elif kind == "message_delta":
             message.update(_object(event, "delta"))
-            known, usage = message.get("usage"), event.get("usage")
+            present, usage = message.get("usage"), event.get("usage")
             if isinstance(usage, dict):
                 new = {name: value for name, value in usage.items() if value is not None}
-                message["usage"] = {**(known if isinstance(known, dict) else {}), **new}
+                message["usage"] = {**(present if isinstance(present, dict) else {}), **new}
     for index, pieces in inputs.items():
         blocks[index]["input"] = _input("".join(pieces))
     return {**message, "content": [_joined(blocks[index]) for index in sorted(blocks)]}

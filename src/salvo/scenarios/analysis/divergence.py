@@ -66,9 +66,9 @@ def tool_path(result: AgentRunResult) -> ToolPath:
         return ToolPath(result.run_id, result.passed, (*_actions(result.tool_calls, result.trace), _end(result)))
     steps: list[Step] = []
     for turn in result.turns:
-        said = Step("get the message", detail=excerpt(turn.user, _LENGTH))
-        answered = Step("answer", detail=excerpt(turn.output, _LENGTH))
-        steps += [said, *_actions(turn.tool_calls, turn.trace), answered]
+        message = Step("get the message", detail=excerpt(turn.user, _LENGTH))
+        answer = Step("answer", detail=excerpt(turn.output, _LENGTH))
+        steps += [message, *_actions(turn.tool_calls, turn.trace), answer]
     return ToolPath(result.run_id, result.passed, (*steps[:-1], _end(result)))
 
 

@@ -39,9 +39,9 @@ def stored_verdicts(scenario: Scenario, result: AgentRunResult) -> list[bool | N
     """Return the stored verdict of each judge, in the order of `only_judges`; None where it is not known."""
     verdicts: list[bool | None] = []
     for (_, outer), stored in zip(scenario.scored_assertions(), result.eval_results, strict=False):
-        found = list(_verdicts(stored.type, stored.passed, stored.details))
+        of_judges = list(_verdicts(stored.type, stored.passed, stored.details))
         expected = len(_judges(outer))
-        verdicts += found if len(found) == expected else [None] * expected
+        verdicts += of_judges if len(of_judges) == expected else [None] * expected
     return verdicts
 
 

@@ -116,8 +116,8 @@ def with_shared_results(entry: IndexEntry) -> IndexEntry:
 
 def _content_hash(result: AgentRunResult) -> str:
     calls = [(call.name, call.arguments, call.result, call.error) for call in result.tool_calls]
-    said = [[turn.user, turn.agent] for turn in result.turns]
-    return hashlib.sha256(json_codec.dumps([result.final_output, calls, *said])).hexdigest()[:_HASH]
+    messages = [[turn.user, turn.agent] for turn in result.turns]
+    return hashlib.sha256(json_codec.dumps([result.final_output, calls, *messages])).hexdigest()[:_HASH]
 
 
 def parse_batch_id(line: bytes) -> str | None:

@@ -172,5 +172,5 @@ def _cost(config: EvaluatorConfig, usage: Usage) -> float | None:
 
 def _sentence(host: str, questions: int, texts: int, cost: float | None) -> str:
     price = "the price is unknown" if cost is None else f"about ${cost:.2f}" if cost >= 0.01 else "under $0.01"
-    asked = pluralize(questions, "question")
-    return f"The text is sent to {host}: {asked} with about {texts:,} tokens of text each; {price}."
+    count = pluralize(questions, "question")
+    return f"The text is sent to {host}: {count} with about {texts:,} tokens of text each; {price}."

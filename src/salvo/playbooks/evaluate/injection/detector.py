@@ -26,10 +26,10 @@ def find_injections(text: str, folded: FoldedText | None = None) -> list[Injecti
     hidden = [Span(*match.span()) for match in hidden_text.PATTERN.finditer(text)]
     if hidden or folded is None:
         folded = FoldedText(with_blanks(text, hidden))
-    found = [(kind, folded.origin(*_stripped(folded.text, span))) for kind, span in _marked_blocks(folded.text)]
-    found += [("hidden_in_document", span) for span in hidden]
-    found += [("hidden_text", span) for span in markup.hiding_characters(text)]
-    return [InjectionFinding(kind, MESSAGES[kind], span) for kind, span in _joined(found)]
+    blocks = [(kind, folded.origin(*_stripped(folded.text, span))) for kind, span in _marked_blocks(folded.text)]
+    blocks += [("hidden_in_document", span) for span in hidden]
+    blocks += [("hidden_text", span) for span in markup.hiding_characters(text)]
+    return [InjectionFinding(kind, MESSAGES[kind], span) for kind, span in _joined(blocks)]
 
 
 def with_blanks(text: str, spans: Iterable[Span]) -> str:
@@ -51,10 +51,10 @@ def _stripped(text: str, span: Span) -> Span:
     return Span(span.end - len(content.lstrip()), span.start + len(content.rstrip()))
 
 
-def _joined(found: Iterable[tuple[str, Span]]) -> list[tuple[str, Span]]:
+def _joined(blocks: Iterable[tuple[str, Span]]) -> list[tuple[str, Span]]:
     """Join blocks that overlap."""
     joined: list[tuple[str, Span]] = []
-    for kind, span in sorted(found, key=lambda block: block[1]):
+    for kind, span in sorted(blocks, key=lambda block: block[1]):
         if joined and span.start < joined[-1][1].end:
             before_kind, before = joined[-1]
             joined[-1] = first_kind((before_kind, kind)), Span(before.start, max(before.end, span.end))

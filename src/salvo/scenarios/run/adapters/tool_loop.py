@@ -58,8 +58,8 @@ async def run_tool_loop(
         if reply.stop in _STOPS or not reply.message.tool_uses:
             # Without tool calls, which would need results; and providers refuse empty messages.
             answer = replace(reply.message, tool_uses=(), verbatim=()) if reply.message.tool_uses else reply.message
-            said = (answer,) if answer.text.strip() else ()
-            return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop)), (*messages, *said)
+            closing = (answer,) if answer.text.strip() else ()
+            return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop)), (*messages, *closing)
         uses = reply.message.tool_uses
         calls = await gather(context.toolbox.call(use.name, use.arguments, problem=use.problem) for use in uses)
         for call in calls:

@@ -134,7 +134,7 @@ def _violations(
         yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
     if leak := _leaked(message, facts, known):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
-    if any(_repeats(message, said) for said in agent_messages):
+    if any(_repeats(message, reply) for reply in agent_messages):
         yield "It repeats what the agent said."
 
 
@@ -175,12 +175,12 @@ def _in_order(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
     return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
-def _repeats(message: str, said: str) -> bool:
+def _repeats(message: str, reply: str) -> bool:
     """Return whether most of the message is what the agent said, in the same order, or a sentence or long part is."""
-    words, other = _words(message), _words(said)
+    words, other = _words(message), _words(reply)
     if _copied(words, other, _VERBATIM_WORDS):
         return True
-    sentences = (tuple(_words(sentence)) for sentence in _SENTENCE_END.split(said))
+    sentences = (tuple(_words(sentence)) for sentence in _SENTENCE_END.split(reply))
     if any(_SENTENCE_WORDS <= len(item) <= len(words) and item in _runs(words, len(item)) for item in sentences):
         return True
     if len(words) < _REPEATED_WORDS:
