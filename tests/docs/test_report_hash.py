@@ -65,7 +65,10 @@ def test_it_recomputes_the_hash_of_a_report_with_any_text_and_floats(
 
 
 def test_it_recomputes_the_hash_of_a_report_of_an_earlier_version(recompute: Callable[[Path], str]) -> None:
-    assert recompute(ROOT / "tests" / "playbooks" / "audit" / "files" / "signed_over_content.json") == HOLDS
+    assert (
+        recompute(ROOT / "tests" / "playbooks" / "audit" / "verification" / "files" / "signed_over_content.json")
+        == HOLDS
+    )
 
 
 values = st.recursive(

@@ -11,7 +11,6 @@ from salvo.playbooks.enums import Aggregation, Mode, Result, Severity, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation, Vote
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
-from salvo.playbooks.report.check_result import derived_confidence
 from salvo.playbooks.report.report import (
     SPEC_VERSION,
     VOTE_RULE,
@@ -32,6 +31,7 @@ from salvo.playbooks.report.report import (
     UncheckedArea,
     VarianceSummary,
 )
+from salvo.playbooks.report.votes.check_result import derived_confidence
 
 TEXT = "The clause is fully compliant with the law.\nWe assume that German law applies. It was not checked whether…"
 CERTAIN = "The clause is fully compliant with the law."

@@ -11,7 +11,7 @@ import pytest
 
 from salvo.playbooks import run_playbook
 from salvo.playbooks.playbook import library
-from salvo.playbooks.report.citations import NOT_IN_TEXT
+from salvo.playbooks.report.evidence.citations import NOT_IN_TEXT
 from tests.support.byop_project import CLAUDE, GPT, TEXT, ByopProject, requested_check, results, verdict
 from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
 

@@ -338,7 +338,7 @@ def test_the_duration_is_wall_time(project: ByopProject) -> None:
 
 
 def test_a_report_of_an_earlier_version_keeps_its_hash_when_it_is_written_again() -> None:
-    old = Path(__file__).parents[2] / "playbooks" / "audit" / "files" / "signed_over_content.json"
+    old = Path(__file__).parents[2] / "playbooks" / "audit" / "verification" / "files" / "signed_over_content.json"
     content = parse_json(old.read_bytes(), old.name)
     written = json.loads(json_export.render(content.report))["byop_report"]
     assert written == content.document

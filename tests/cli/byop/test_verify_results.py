@@ -14,7 +14,7 @@ from tests.support.byop_project import CERTAIN, ByopProject, ScriptedJudge, Unus
 from tests.support.playbook import document as playbook_document
 from tests.support.provider import LoopbackProvider, Say
 
-OLD_REPORT = Path(__file__).parents[2] / "playbooks" / "audit" / "files" / "signed_over_content.json"
+OLD_REPORT = Path(__file__).parents[2] / "playbooks" / "audit" / "verification" / "files" / "signed_over_content.json"
 MODEL = ("--evaluator", "openai/gpt-5.4-mini", "-j", "1")
 
 

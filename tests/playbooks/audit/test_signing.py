@@ -151,8 +151,6 @@ def test_the_key_has_its_place_in_the_folder_for_settings(tmp_path: Path) -> Non
 
 
 def test_the_cryptography_is_loaded_only_to_sign_or_verify() -> None:
-    code = (
-        "import sys, salvo.cli.byop.signing_option, salvo.playbooks.audit.verify; print('cryptography' in sys.modules)"
-    )
+    code = "import sys, salvo.cli.byop.signing_option, salvo.playbooks.audit.verification.verify; print('cryptography' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
     assert shown.stdout == "False\n"

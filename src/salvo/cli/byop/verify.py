@@ -17,23 +17,16 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, UnknownIdError, UsageError
-from salvo.playbooks.audit import (
-    anchors,
-    chain_signatures,
-    timestamps,
-    verify_file,
-    verify_results,
-    verify_reviews,
-    verify_store,
-)
-from salvo.playbooks.audit import verify as verification
+from salvo.playbooks.audit import anchors, chain_signatures, timestamps
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.head_key import revoked_keys_file
 from salvo.playbooks.audit.projection import project
 from salvo.playbooks.audit.report_file import parse_json, read_report_file
 from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.signing import read_public_key
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification import verify as verification
+from salvo.playbooks.audit.verification import verify_file, verify_results, verify_reviews, verify_store
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.review.section import ReviewSection
 from salvo.playbooks.store.store import EvaluationStore
 

@@ -15,7 +15,7 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.audit.revoked_keys import Revocation
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from salvo.engine.text.messages import install_command
 from salvo.errors import InputError
 from salvo.playbooks.audit.anchors import PART
 from salvo.playbooks.audit.audit_log import AuditEntry
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate

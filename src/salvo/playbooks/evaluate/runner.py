@@ -27,7 +27,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report
-from salvo.playbooks.report.citations import location
+from salvo.playbooks.report.evidence.citations import location
 from salvo.playbooks.report.report import ArtifactFinding, Report
 
 _MAX_FINDINGS = 50

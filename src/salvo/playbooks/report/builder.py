@@ -16,9 +16,9 @@ from salvo.playbooks.evaluate.patterns import Scan
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, UNKNOWN, EvaluationRequest, producer_fingerprint
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Variance
-from salvo.playbooks.report import advice, check_result, drift, status, variance
-from salvo.playbooks.report.citations import CitationFinder
+from salvo.playbooks.report import advice, drift, status
 from salvo.playbooks.report.drift import Drift, Snapshot
+from salvo.playbooks.report.evidence.citations import CitationFinder
 from salvo.playbooks.report.report import (
     REPORT_HASH_METHOD,
     SPEC_VERSION,
@@ -41,6 +41,7 @@ from salvo.playbooks.report.report import (
     measured_consistency,
 )
 from salvo.playbooks.report.status import StatusOutcome
+from salvo.playbooks.report.votes import check_result, variance
 from salvo.version import __version__
 
 T = TypeVar("T", float, Usage)

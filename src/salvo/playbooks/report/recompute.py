@@ -11,13 +11,14 @@ from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
-from salvo.playbooks.report import drift, status, variance
+from salvo.playbooks.report import drift, status
 from salvo.playbooks.report.builder import snapshot
-from salvo.playbooks.report.check_result import derived_confidence
-from salvo.playbooks.report.citations import why_unsupported
-from salvo.playbooks.report.decision import decide
+from salvo.playbooks.report.evidence.citations import why_unsupported
 from salvo.playbooks.report.report import VOTE_RULE, CheckResult, Report, is_deterministic
 from salvo.playbooks.report.status import StatusOutcome
+from salvo.playbooks.report.votes import variance
+from salvo.playbooks.report.votes.check_result import derived_confidence
+from salvo.playbooks.report.votes.decision import decide
 
 _TOLERANCE = 1e-9
 """Of numbers that were written to JSON and read again."""

@@ -16,7 +16,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.runner import Event, OpenCalls, evaluate
 from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.report.citations import withhold_claims
+from salvo.playbooks.report.evidence.citations import withhold_claims
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.responses import error_detail

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.text.formatting import NamedValue
-from salvo.playbooks.audit import chain_signatures, verify_store
-from salvo.playbooks.audit import verify as verification
+from salvo.playbooks.audit import chain_signatures
+from salvo.playbooks.audit.verification import verify as verification
+from salvo.playbooks.audit.verification import verify_store
 from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
 from salvo.playbooks.report import identity_labels, labels
 from salvo.playbooks.report.claims import forbidden_claims

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from salvo.playbooks.evaluate.inputs import Span
-from salvo.playbooks.report.normalization import Folded
+from salvo.playbooks.report.evidence.normalization import Folded
 
 MIN_LETTERS = 3
 """A shorter quote proves nothing, because it occurs in almost any text."""

@@ -17,7 +17,7 @@ from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import LONG_COLUMNS
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState, listed
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState, listed
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.records import RawRow, RawRows, State

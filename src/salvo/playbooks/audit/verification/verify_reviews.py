@@ -7,8 +7,8 @@ from typing import Any
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState, listed
-from salvo.playbooks.audit.verify_rows import row_changes
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState, listed
+from salvo.playbooks.audit.verification.verify_rows import row_changes
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.review.build_section import review_section
 from salvo.playbooks.review.review_store import event_columns, reason_hash

@@ -13,9 +13,15 @@ from salvo.playbooks.evaluate.patterns import Hit, Scan
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Check
-from salvo.playbooks.report.citations import OF_SEVERAL_RUNS, CitationFinder, location, why_unsupported, withhold_claims
-from salvo.playbooks.report.decision import Decision, decide
+from salvo.playbooks.report.evidence.citations import (
+    OF_SEVERAL_RUNS,
+    CitationFinder,
+    location,
+    why_unsupported,
+    withhold_claims,
+)
 from salvo.playbooks.report.report import NOT_ASKED, CheckResult, Citation, Dissent, PatternHit, RawRun, Tokens
+from salvo.playbooks.report.votes.decision import Decision, decide
 
 EVIDENCE_NOT_MET = "Evidence requirement not met: there are not enough quotes that are in the text."
 NO_MATCH_TO_QUOTE = "Evidence requirement not met: there is no passage to quote."

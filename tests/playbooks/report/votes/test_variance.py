@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from salvo.playbooks.enums import Aggregation, Mode, Result, Severity
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Variance
-from salvo.playbooks.report.variance import overall, run_variance, tally, what_it_shows
+from salvo.playbooks.report.votes.variance import overall, run_variance, tally, what_it_shows
 
 P, F, U = Result.PASS, Result.FAIL, Result.INDETERMINATE  # undecided
 MAJORITY, CONSENSUS = Aggregation.MAJORITY_VOTE, Aggregation.CONSENSUS_REQUIRED

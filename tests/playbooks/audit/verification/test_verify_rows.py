@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import Boolean, Column, Float, Integer, Table, text
 
 from salvo.engine.jsonio.canonical import sha256
-from salvo.playbooks.audit import chain_signatures, signing, verify_store
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit import chain_signatures, signing
+from salvo.playbooks.audit.verification import verify_store
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore

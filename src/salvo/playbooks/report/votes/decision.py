@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from salvo.playbooks.enums import Aggregation, Mode, Result
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.report.report import RawRun
-from salvo.playbooks.report.variance import tally
+from salvo.playbooks.report.votes.variance import tally
 
 
 @dataclass(frozen=True, slots=True)

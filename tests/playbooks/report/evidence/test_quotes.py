@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from salvo.playbooks.report.evidence import MAX_LOCATIONS, MIN_LETTERS, Locator
-from salvo.playbooks.report.normalization import Folded
+from salvo.playbooks.report.evidence.normalization import Folded
+from salvo.playbooks.report.evidence.quotes import MAX_LOCATIONS, MIN_LETTERS, Locator
 
 TEXT = """\
 Summary – “Draft 3”

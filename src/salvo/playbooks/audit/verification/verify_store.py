@@ -8,10 +8,11 @@ from dataclasses import replace
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import StoreError, UnknownIdError
-from salvo.playbooks.audit import chain_signatures, verify, verify_results, verify_reviews, verify_rows
+from salvo.playbooks.audit import chain_signatures
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows, project
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification import verify, verify_results, verify_reviews, verify_rows
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.store import EvaluationStore
 

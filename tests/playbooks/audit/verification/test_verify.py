@@ -9,11 +9,12 @@ from inline_snapshot import snapshot
 from sqlalchemy import text
 
 from salvo.engine.jsonio import json_codec
-from salvo.playbooks.audit import audit_log, verify, verify_store
+from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.text_hashing import without_texts
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification import verify, verify_store
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, a_vote, masked, some_inputs
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation

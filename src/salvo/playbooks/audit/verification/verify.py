@@ -23,7 +23,7 @@ from salvo.playbooks.audit.integrity import canonical_report, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Playbook, Variance
-from salvo.playbooks.report.evidence import is_same_passage
+from salvo.playbooks.report.evidence.quotes import is_same_passage
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
 
 _MAX_DIFFERENCES = 5

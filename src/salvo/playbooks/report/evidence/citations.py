@@ -11,7 +11,7 @@ from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation
 from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report import claims
-from salvo.playbooks.report.evidence import Locator, QuoteOccurrences
+from salvo.playbooks.report.evidence.quotes import Locator, QuoteOccurrences
 from salvo.playbooks.report.report import Citation, Location
 
 NOT_IN_TEXT = "None of its quotes is a passage of the text that can be evidence."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.playbooks.report.normalization import Folded
+from salvo.playbooks.report.evidence.normalization import Folded
 
 SPECIAL = "ab1. \n\t\u00a0\u200b\u00ad-*•–“”’\"'….#>()\ud800"
 texts = st.text(SPECIAL, max_size=40) | st.text(max_size=40)

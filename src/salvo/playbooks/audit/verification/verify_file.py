@@ -12,7 +12,7 @@ from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.report_file import PAYLOAD_TYPES, ReportContent, payload_type, split_document
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
 
 _NO_KEYS = KnownKeys()

@@ -1,0 +1,1 @@
+"""Verification: whether stored evaluations and report files are what the audit log says."""
