@@ -11,6 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.support.greeting import GREET, JUDGE_POLITENESS, agent_and_judge, by_the_text, verdict
+from tests.support.processes import wait_until
 from tests.support.project import UserProject
 from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
 from tests.support.provider.batches import How
@@ -172,6 +173,40 @@ def test_a_crash_before_the_provider_s_id_is_stored_starts_no_second_batch(
     assert len(provider.batch_api.batches) == 1, again.output
     assert len([request for request in provider.requests if request.system]) == 2 * 3
     assert [result["outcome"] for result in results(greeting)] == ["passed", "failed"]
+
+
+@pytest.mark.parametrize("judge", [JUDGE_POLITENESS, CLAUDE], ids=["openai", "anthropic"])
+@pytest.mark.parametrize("fault", ["hung first", "hung"])
+def test_a_command_that_is_killed_while_it_submits_loses_nothing_and_pays_once(
+    greeting: UserProject, judge: str, fault: str
+) -> None:
+    greeting.write("scenarios/book_flight.yaml", GREET + judge)
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeting.reach(provider)
+        provider.batch_api.faults.append(fault)
+        process = greeting.process("run", "-n", "2", "-j", "1", "--judges", "batch")
+        wait_until(lambda: provider.batch_api.hanging)
+        process.kill()
+        process.communicate()
+        created = len(provider.batch_api.batches)
+        backdate(greeting)
+        end_batches(provider)
+        greeting.salvo("collect")
+        end_batches(provider)
+        collected = greeting.salvo("collect")
+        submitted = len(provider.batch_api.batches)
+    assert (created, submitted) == (0 if fault == "hung first" else 1, 1)
+    assert len([request for request in provider.requests if request.system]) == 2 * 3, "each vote is paid for once"
+    assert [result["outcome"] for result in results(greeting)] == ["passed", "failed"], collected.output
+
+
+def test_a_budget_counts_the_votes_that_wait(greeting: UserProject) -> None:
+    """The agents cost $0.00002 each, and the votes on one of them about $0.002."""
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeting.reach(provider)
+        shown = greeting.salvo("run", "-n", "4", "-j", "1", "--judges", "batch", "--max-cost", "0.001")
+    assert len(list((greeting.store / "pending").iterdir())) == 1
+    assert "3 × not run: the budget of $0.001 is spent" in shown.stdout
 
 
 def test_a_lost_answer_to_the_submission_starts_no_second_batch(greeting: UserProject) -> None:
@@ -376,6 +411,29 @@ def test_no_key_is_stored(greeting: UserProject) -> None:
         greeting.salvo("collect")
     stored = greeting.everything_stored()
     assert not any(key in stored for key in greeting.environ.values() if key.startswith("sk-"))
+
+
+def test_runs_wait_for_their_judges_in_an_object_store(greeting: UserProject, bucket: str) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeting.reach(provider)
+        greeting.environ["SALVO_STORE"] = bucket
+        for options in ((), ("--processes", "1")):
+            shown = greeting.salvo("run", "-n", "2", "-j", "1", "--judges", "batch", "--record", *options)
+            assert shown.exit_code == 3, shown.output
+            assert "2 runs wait for their judges" in greeting.salvo("report", "latest").stdout
+            resumed = greeting.salvo("run", "--resume", "latest")
+            assert "Nothing is missing" in resumed.stderr, resumed.output
+            early = greeting.salvo("collect")
+            assert early.exit_code == 3, early.output
+            end_batches(provider)
+            collected = greeting.salvo("collect")
+            assert "2 runs judged." in collected.stderr, collected.output
+            assert collected.exit_code == 1
+            assert greeting.salvo("replay", "latest").exit_code == 0
+        again = greeting.salvo("collect")
+    assert again.stderr.endswith("No run waits for a judge.\n")
+    assert len(provider.batch_api.batches) == 2
+    assert not greeting.runs(), "nothing is stored in the folder"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ A batch is worked off when the test says so (`end`), or at once where `auto` is 
 request with the same body is; faults of a wire make no sense there.
 """
 
+import asyncio
 import json
 import re
 import time
@@ -53,7 +54,10 @@ class BatchEndpoints:
         self.lines: dict[str, str | None] = {}
         """Lines of results by custom id that are sent instead; None leaves the line out."""
         self.faults: list[str] = []
-        """What happens to the next requests that create a batch: "refused", or "lost" after it was created."""
+        """What happens to the next requests that create a batch: "refused", "lost" after it was created, or "hung",
+        without an answer, after it was created or ("hung first") before."""
+        self.hanging = 0
+        """How many requests hang."""
         self._answer = answer
 
     def serves(self, path: str) -> bool:
@@ -135,10 +139,19 @@ class BatchEndpoints:
         if fault == "refused":
             error = {"type": "invalid_request_error", "message": "Enqueued token limit reached.", "code": None}
             return _json({"type": "error", "error": error}, 400)
+        if fault == "hung first":
+            await self._hang()
         self.batches.append(batch)
+        if fault == "hung":
+            await self._hang()
         if fault == "lost" and request.transport is not None:
             request.transport.close()
         return _json(_anthropic_object(batch) if batch.is_anthropic else _openai_object(batch))
+
+    async def _hang(self) -> None:
+        """Never go on. The server ends this when the connection is closed."""
+        self.hanging += 1
+        await asyncio.Event().wait()
 
     async def _look(self, id_: str) -> StoredBatch:
         batch = next(batch for batch in self.batches if batch.id == id_)

@@ -37,6 +37,11 @@ _SETTLE_SECONDS = 30.0
 """How long a request of a killed process may still be on its way, before its batch is looked for."""
 
 
+def dialect_of_path(path: str) -> str:
+    """Return the provider whose protocol a direct call to this path speaks."""
+    return "anthropic" if path.startswith("/v1/messages") else "openai"
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionBatch:
     """A batch of questions to one model. The n-th item has the custom id `{tag}-{n}`."""
@@ -108,7 +113,7 @@ class BatchClient:
                 batch = QuestionBatch(
                     tag=self.clock.new_id(),
                     endpoint=endpoint,
-                    dialect="anthropic" if path.startswith("/v1/messages") else "openai",
+                    dialect=dialect_of_path(path),
                     model=model,
                     path=path,
                     planned_at=self.clock.now().isoformat(),

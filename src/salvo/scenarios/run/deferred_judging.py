@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from salvo.engine.batches.deferral import AnswerWire, DeferringWire
+from salvo.engine.batches.client import dialect_of_path
+from salvo.engine.batches.deferral import AnswerWire, DeferringWire, question_body
+from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import PriceBook
@@ -16,6 +18,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import RecordingOptions
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.tape import Tape
+from salvo.scenarios.analysis.cost_estimate import CHARACTERS_PER_TOKEN
 from salvo.scenarios.evaluators.evaluate import scored_positions
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
@@ -28,6 +31,8 @@ from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import Recording
 
+_ANSWER_TOKENS = 300
+"""What a vote with its reason is expected to have at most."""
 PENDING = "The votes of its judge wait for the provider's batch: salvo collect"
 
 
@@ -41,6 +46,7 @@ async def defer_judges(
     await judge(result, environment, registry)
     if not wire.questions.exchanges:
         return None
+    _count_votes(wire.questions, environment.judging)
     scenario = environment.prepared.assertions_scenario()
     waiting = _waiting(scenario, wire.questions)
     result.eval_results = [
@@ -50,6 +56,14 @@ async def defer_judges(
     result.cause, result.error = cause or Cause.JUDGE_PENDING, None
     result.judge_cost = None
     return json_codec.dumps(wire.questions)
+
+
+def _count_votes(questions: Tape, judging: Journal) -> None:
+    """Count what the votes will cost, so that `--max-cost` limits it: when their price is known, they are paid for."""
+    for exchange in questions.exchanges:
+        body = question_body(exchange)
+        usage = Usage(input=len(json_codec.dumps(body)) // CHARACTERS_PER_TOKEN, output=_ANSWER_TOKENS)
+        judging.expect_reply(dialect_of_path(exchange.request.path), str(body.get("model", "")), usage)
 
 
 def _waiting(scenario: Scenario, questions: Tape) -> list[bool]:

@@ -82,11 +82,9 @@ class Journal:
         cost = usage_cost(reply.usage, prices, batched=reply.batched)
         self._costs.append(cost)
         # At once, because a run may have calls without a price, or never end. A reply from the cache was paid before.
-        if self._spend is not None and not reply.from_cache:
-            counted = cost
-            if self._price_book is not None and self._price_book.own:
-                counted = self._price_book.counted_cost(provider, models, cost, reply.usage, self._clock.now())
-            self._spend(counted, name if reply.model else f"{provider}{reply.stop_raw}")
+        if not reply.from_cache:
+            label = name if reply.model else f"{provider}{reply.stop_raw}"
+            self._count_spending(provider, models, cost, reply.usage, label)
         data: dict[str, Any] = {"text": reply.text, "stop": str(reply.stop)}
         if reply.message.tool_uses:
             data["tools"] = [use.name for use in reply.message.tool_uses]
@@ -94,6 +92,20 @@ class Journal:
             data["tokens"] = reply.usage.input + reply.usage.output + reply.usage.cache_read + reply.usage.cache_write
         self.events.append(TraceEvent("model", data, reply.seconds))
         return cost
+
+    def expect_reply(self, provider: str, model: str, usage: Usage) -> None:
+        """Count what a call through the batch API will cost, by an estimate of its tokens: its reply comes later."""
+        cost = usage_cost(usage, self.prices.get(self._priced_name(provider, model, model)), batched=True)
+        self._count_spending(provider, (model, model), cost, usage, f"{provider}/{model}")
+
+    def _count_spending(
+        self, provider: str, models: tuple[str, str], cost: float | None, usage: Usage | None, name: str
+    ) -> None:
+        if self._spend is None:
+            return
+        if self._price_book is not None and self._price_book.own:
+            cost = self._price_book.counted_cost(provider, models, cost, usage, self._clock.now())
+        self._spend(cost, name)
 
     def _priced_name(self, provider: str, requested: str, answering: str) -> str:
         """Return the name under which `prices` has the prices of a call."""
