@@ -737,6 +737,11 @@ turns:
     ran.assert_outcomes(passed=2, failed=2)
     ran.stdout.fnmatch_lines(["*talk.yaml::talk[[]late-Hello[]] PASSED*", "*failed  knows (text), weight 1, turn 2"])
     project.runpytest_inprocess("--salvo", "scenarios", "-k", "late and Hi").assert_outcomes(passed=1)
+    project.runpytest_inprocess("--salvo", "scenarios", "-k", "talk[late").assert_outcomes(passed=2)
+    project.runpytest_inprocess("--salvo", "scenarios", "--lf").assert_outcomes(failed=2)
+    project.runpytest_inprocess("--salvo", "--lf", "-k", "Hi").assert_outcomes(failed=1)
+    ran = project.runpytest_inprocess("--salvo", "scenarios", "--ff", "-v")
+    ran.stdout.fnmatch_lines(["*::talk[[]lost-Hi[]] FAILED*", "*::talk[[]late-Hello[]] PASSED*"])
 
 
 def test_a_conversation_may_be_written_in_python(project: pytest.Pytester) -> None:

@@ -247,7 +247,12 @@ class ScenarioCollector:
             raise pytest.Collector.CollectError(f'"{name}" is also the name of {display_path(first)}.')
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
-                file, name=scenario.scenario, scenario_session=self._session, scenario=scenario
+                file,
+                name=scenario.scenario,
+                # As a text, from which pytest reads the parameters in brackets, as it does for --lf.
+                nodeid=f"{file.nodeid}::{scenario.scenario}",
+                scenario_session=self._session,
+                scenario=scenario,
             )
             for marker in self._markers(scenario.tags, file.config):
                 item.add_marker(marker)
