@@ -47,6 +47,9 @@ INVENTED = [
     "I want money for twenty-seven kettles.",
     "See www.other-shop.com for the price.",
     "It came on Tuesday at 11:45.",
+    "This is my fourth complaint.",
+    "I live in Maple Terrace.",
+    "The booking code is QXTRPL.",
 ]
 INVERTED = [
     "How can I help you today?",
@@ -61,6 +64,11 @@ INVERTED = [
     "I’m an AI, and I’ve processed your order.",
     "Can I help you with something?",
     "You get 25 dollars back. I'm going to order some coffee.",
+    "What a delightful request. I'm going to help you.",
+    "I will refund the price to your card now.",
+    "Let me check that for you.",
+    "Your refund is on its way.",
+    "Hello, this is customer support.",
 ]
 LEAKED = [
     "As a simulated user, I would now ask for my money.",
@@ -77,6 +85,14 @@ LEAKED = [
     "It's about the person and what they want, but I don't know what it is.",
     "What the person wants to do?",
     "The conversation has begun. The agent has asked for a specific amount.",
+    "I am an impatient persona who wants money.",
+    "As the user, I should ask for my money.",
+    "I’m simulating a customer.",
+    "It has not begun, yet.",
+    "What does the person want?",
+    "A person has some idea about how to do something.",
+    "Hello, I am writing a response.",
+    "So, write the next message. Answer me!",
 ]
 
 
@@ -133,6 +149,10 @@ def test_what_the_agent_put_in_brackets_may_be_named() -> None:
         "You may be right, order 1001 may be the wrong one.",
         "Can you give me your address, so that I can send a letter?",
         "I already read that you refund within 5 days. When does it start?",
+        "THE ORDER NUMBER IS WRONG, I said. My order PLEASE!",
+        "Can I speak to a person? The person I spoke to was rude.",
+        "First of all, wait a second: can you check that for me?",
+        "I am writing a message because nobody has called.",
         "See [the photo](shop.example.com/returns). Is 5 < 25 and 25 > 3? a[i] is what it shows.",
     ],
 )
@@ -156,6 +176,11 @@ def test_a_number_is_known_in_each_of_its_notations(amount: Decimal) -> None:
 def test_a_number_that_no_source_has_is_unknown(number: int, others: list[int]) -> None:
     sources = [f"item {other}" for other in others if other != number]
     assert unknown_facts(f"I want {number} of them", sources) == [str(number)]
+
+
+def test_a_dozen_is_twelve() -> None:
+    assert unknown_facts("It broke after a dozen uses.", ["used 12 times"]) == []
+    assert unknown_facts("It broke after a dozen uses.", ["used 10 times"]) == ["dozen"]
 
 
 days = st.dates(date(2000, 1, 1), date(2039, 12, 31))

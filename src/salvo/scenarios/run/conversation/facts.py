@@ -2,7 +2,7 @@
 
 `unknown_facts(message, sources)` returns those of a message that no source states. A fact is the same in another
 notation: 1,299.00 and 1299, A1001 and a-1001, 15 November 2026 and 2026-11-15, two and 2. Relative dates (yesterday)
-and months without a day are no facts. `one` is none in a message, since it is mostly a pronoun.
+and months without a day are no facts; `one`, `first` and `second` are none in a message: they are mostly other words.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ _UNITS = [
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 ]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_ORDINALS = ["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+"""Those that are not mostly something else, as first and second are."""
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _SPELLED = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: 20 + 10 * number for number, word in enumerate(_TENS)},
+    **{word: number for number, word in enumerate(_ORDINALS, start=3)},
+    "dozen": 12,
 }
 _MONTHS = {
     name: number
@@ -45,9 +49,14 @@ _WEB = re.compile(
     rf"(?:https?://|www\.)[^\s<>\"')\]]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:{_TOP_LEVEL})\b(?:/[^\s<>\"')\]]*)?"
 )
 _STREET = re.compile(
-    r"\b([A-Z][\w'’-]*)\s+(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane)(?!\w)"
+    r"\b([A-Z][\w'’-]*)\s+(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Drive|Terrace|Crescent|Highway|"
+    r"Parkway|Gardens)(?!\w)"
     r"|\b([A-ZÄÖÜ][\w-]*(?:straße|strasse|gasse|allee|platz))\b"
 )
+_LETTERS_ID = re.compile(
+    r"\b(?:ID|[Ii]d|[Cc]ode|[Nn]umber|[Rr]eference|[Bb]ooking|[Oo]rder|[Vv]oucher)(?:\s*[:#]|\s+(?:is|was))\s*([A-Z]{5,})\b"
+)
+"""An id of capital letters only, such as that of a flight. Its name stands before it, since anybody may shout."""
 _YEAR_FIRST = re.compile(r"\b(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})\b")
 _YEAR_LAST = re.compile(r"\b(?P<a>\d{1,2})[./-](?P<b>\d{1,2})[./-](?P<y>\d{4}|\d{2})\b")
 _DAY_FIRST = re.compile(
@@ -109,6 +118,7 @@ def unknown_facts(message: str, sources: Iterable[str]) -> list[str]:
     folded = _DIGIT_GROUPS.sub(without_known, _ALWAYS.sub(" ", _fold(message)))
     unknown = [fact.text for fact in _facts(folded) if not known.states(fact) and fact.text != "one"]
     unknown += [match[0] for match in _STREET.finditer(message) if _street_name(match) not in known.words]
+    unknown += [match[1] for match in _LETTERS_ID.finditer(message) if match[1].casefold() not in known.words]
     return list(dict.fromkeys(_without_halves(unknown, folded, known)))
 
 

@@ -19,7 +19,7 @@ from salvo.scenarios.run.conversation.facts import unknown_facts
 
 _PERSONA_WORDS = 5
 _GOAL_WORDS = 8
-_INSTRUCTION_WORDS = 7
+_INSTRUCTION_WORDS = 5
 """Words in a row that make a copy of the persona, the goal or the instructions. People state a goal in its words."""
 _SHORTEST_COPY = 3
 _REPEATED_WORDS = 4
@@ -35,6 +35,7 @@ _SHOWN = 3
 _OWNED = r"(?:order|account|booking|reservation|customer|purchase)"
 _SERVED = rf"(?:{_OWNED}|refund|return|ticket|case|request)"
 _SERVING = r"(?:process|issu|initiat|refund|locat|shipp|look up|cancel|approv)(?:ed|e|ing)?"
+_OFFER = r"(?:'ll| will| can| could|'d like to| would like to|'(?:m|re) going to| (?:am|are) going to)"
 _PAYMENT = r"(?: (?:a|the) (?:full )?(?:refund|return) (?:for|of|to))"
 _TAGS = (
     "think|thinking|reasoning|analysis|scratchpad|system|user|assistant|agent|message|persona|goal|instructions?|"
@@ -50,18 +51,23 @@ _AGENT_PHRASES = (
     r"\b(?:anything|something|what) else (?:that )?(?:i|we) can (?:help|assist|do for you)\b",
     r"\b(?:can|may|could) (?:i|we) (?:help|assist) you\b",
     r"\b(?:happy|glad|here|pleased) to (?:help|assist)\b",
+    rf"\b(?:i|we){_OFFER} (?:help|assist) you\b",
+    r"\blet (?:me|us) (?:help|assist) you\b",
+    r"\blet me [^.!?\n]{1,40} for you\b",
+    rf"\b(?:i|we){_OFFER} (?:refund|send|pay|credit|transfer|issue|process|return) [^.!?\n]{{1,40}} to your\b",
+    r"\b(?:this is|you(?:'ve| have) reached) (?:the )?(?:customer|technical|our) (?:support|service|care)\b",
     r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
     rf"\b(?:i|we)(?:'ve| have| will|'ll| can)?(?: now| just)? {_SERVING}{_PAYMENT}? your {_SERVED}\b",
-    rf"\byour (?:\w+ )?{_SERVED} (?:has been|was|is being|is now|will be)\b",
+    rf"\byour (?:\w+ )?{_SERVED} (?:has been|was|is being|is now|will be|is on its way)\b",
     rf"\b(?:provide|confirm|verify|share|give|tell|send)(?: me| us)?(?: with)? your (?:\w+ )?{_OWNED}\b",
     rf"\b(?:what(?:'s| is)|may i have|can i have) your (?:\w+ )?{_OWNED}\b",
     r"\b(?:as|i am|i'm) an? (?:ai|a\.i\.|language model|virtual|automated|customer (?:service|support))\b",
     r"\b(?:apologi[sz]e|sorry) for (?:the|any) inconvenience\b",
 )
 _LEAKS = (
-    r"\bsimulated (?:user|customer|person|conversation|human)\b",
+    r"\bsimulat(?:ed?|es|ing) (?:an? |the )?(?:user|customer|person|conversation|human)\b",
     r"\buser simulat(?:or|ion)\b",
-    r"\b(?:my|the|this) persona\b",
+    r"\bas the (?:user|person)\b",
     r"\bmy (?:character|role|instructions?|prompt)\b",
     r"\bsystem prompt\b",
     r"\bmy goal (?:is|was)\b",
@@ -71,6 +77,10 @@ _LEAKS = (
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
     r"\bthe user (?:would|should|might|wants|says|needs|is)\b",
     r"\bthe person (?:says|wants|knows)\b",
+    r"\b(?:does|did|do|should|would|can|will) the person (?:say|want|know|need|do|mean)\b",
+    r"(?:^|[.!?]\s+)(?:a|the|this) person (?:has|is|wants|needs|knows|says|would|should)\b",
+    r"\b(?:it|this) has(?: not|n't) begun\b",
+    r"\bi(?:'m| am) (?:writing|going to write|giving|generating) (?:a|the|my) (?:response|reply|answer)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
     r"\bthe person and what they\b",
     r"\b(?:the|this|your|our) conversation (?:(?:has|will|is|can)(?: not| now)? )?(?:begun|begins?|starts?|started)\b",
@@ -86,8 +96,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
-_FORMAT = re.compile(r"\bjson\b", re.IGNORECASE)
-"""The form of its answer. A user may speak of it who has to do with it, or whom the agent asks for it."""
+_TASK = re.compile(r"\bjson\b|\bpersonas?\b", re.IGNORECASE)
+"""The form of its answer, and its description. A user may name them who has to do with them, or whom the agent asks."""
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
@@ -144,9 +154,9 @@ def _placeholder(message: str, known: Sequence[str]) -> str:
 
 
 def _leaked(message: str, facts: UserFacts, known: Sequence[str]) -> str:
-    match = _LEAK.search(message)
-    if match is None and not any(map(_FORMAT.search, known)):
-        match = _FORMAT.search(message)
+    match = _LEAK.search(message.replace("’", "'"))
+    if match is None and not any(map(_TASK.search, known)):
+        match = _TASK.search(message)
     if match is not None:
         return match[0].strip()
     words = _words(message)
