@@ -113,13 +113,15 @@ export function TextList({ items, emptyText }: { items: readonly string[]; empty
 interface ScrollRegionProps {
   label: string;
   className?: string;
+  ref?: React.Ref<HTMLElement>;
   children: React.ReactNode;
 }
 
 /** A region that scrolls, also by keyboard; by default horizontally, when it is wider than the page. */
-export function ScrollRegion({ label, className = WIDE_TABLE, children }: ScrollRegionProps) {
+export function ScrollRegion({ label, className = WIDE_TABLE, ref, children }: ScrollRegionProps) {
   return (
     <section
+      {...(ref ? { ref } : {})}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}

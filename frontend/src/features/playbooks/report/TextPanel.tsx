@@ -1,11 +1,13 @@
-import { useCallback, useEffect, useId, useMemo, useState } from "react";
+import { useCallback, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Location, Report, ReportLabels, StoredReport } from "@/api/types";
 import { badgeTone } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { ScrollRegion } from "@/components/layout";
 import { pluralize } from "@/lib/format";
-import { FrozenText, type Target } from "./frozen/FrozenText";
-import type { Place } from "./frozen/segments";
+import { FindInText } from "./frozen/FindInText";
+import { FrozenText, MAX_WHOLE, type Target } from "./frozen/FrozenText";
+import { findMatches } from "./frozen/matches";
+import { type Place, toUtf16Places, utf16Offsets } from "./frozen/segments";
 import { reportPlaces, resultsByCheck, stops } from "./places";
 
 interface TextPanelProps {
@@ -19,26 +21,31 @@ interface TextPanelProps {
 /** The evaluated text: marks by result, a filter by check, steps from finding to finding, and a map of all of them. */
 export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
   const { report, labels } = stored;
+  const scroller = useRef<HTMLElement>(null);
   const [check, setCheck] = useState<number | null>(null);
-  const all = useMemo(() => reportPlaces(report), [report]);
+  const all = useMemo(() => toUtf16Places(text, reportPlaces(report)), [text, report]);
   const results = useMemo(() => resultsByCheck(report), [report]);
-  const places = useMemo(() => (check === null ? all : all.filter((place) => place.check === check)), [all, check]);
   const listed = useMemo(() => stops(all, check), [all, check]);
+  const [query, setQuery] = useState("");
+  const searched = useDeferredValue(query);
+  const matches = useMemo(() => findMatches(text, searched), [text, searched]);
+  const places = useMemo(
+    () => [...all.filter((place) => check === null || place.check === check), ...matches],
+    [all, check, matches],
+  );
   const [target, setTarget] = useState<Target | null>(null);
   useEffect(() => {
-    if (!asked) return;
+    const start = asked && utf16Offsets(text, [asked.start]).get(asked.start);
+    if (typeof start !== "number") return;
     setCheck(null); // the passage may belong to a check that is filtered out
-    setTarget({ start: asked.start });
-  }, [asked]);
-  const position = target ? listed.findIndex((place) => place.start === target.start) : -1;
-  const step = useCallback(
-    (by: 1 | -1) => {
-      if (!listed.length) return;
-      const from = position < 0 && by < 0 ? 0 : position;
-      const next = listed[(from + by + listed.length) % listed.length];
-      if (next) setTarget({ start: next.start });
-    },
-    [listed, position],
+    setTarget({ start });
+  }, [asked, text]);
+  const position = indexOf(listed, target);
+  const match = indexOf(matches, target);
+  const step = useCallback((by: 1 | -1) => setTarget((current) => next(listed, current, by) ?? current), [listed]);
+  const stepMatch = useCallback(
+    (by: 1 | -1) => setTarget((current) => next(matches, current, by) ?? current),
+    [matches],
   );
   useStepKeys(step);
   return (
@@ -56,6 +63,7 @@ export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
             {position < 0 ? pluralize(listed.length, "finding") : `Finding ${position + 1} of ${listed.length}`}
           </span>
         </div>
+        <FindInText query={query} onQuery={setQuery} matches={matches.length} current={match} onStep={stepMatch} />
       </div>
       <p className="mb-2 text-sm text-soft">
         Evidence is highlighted in the colour of its result, with the sign and the number of its check. Other places
@@ -63,10 +71,18 @@ export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
       </p>
       <div className="flex xl:min-h-0 xl:flex-1 print:block">
         <ScrollRegion
+          ref={scroller}
           label="Text with evidence highlighted"
-          className="min-w-0 flex-1 rounded border border-rule bg-card py-4 pr-5 xl:overflow-y-auto print:overflow-visible print:border-0"
+          className={`relative min-w-0 flex-1 rounded border border-rule bg-card py-4 pr-5 xl:overflow-y-auto print:max-h-none print:overflow-visible print:border-0 ${text.length > MAX_WHOLE ? "max-h-[75vh] overflow-y-auto xl:max-h-none" : ""}`}
         >
-          <FrozenText text={text} places={places} results={results} target={target} onCheck={onCheck} />
+          <FrozenText
+            text={text}
+            places={places}
+            results={results}
+            target={target}
+            onCheck={onCheck}
+            scroller={scroller}
+          />
         </ScrollRegion>
         <Minimap
           places={listed}
@@ -81,6 +97,20 @@ export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
       </div>
     </>
   );
+}
+
+function indexOf(places: readonly Place[], target: Target | null): number {
+  return target ? places.findIndex((place) => place.start === target.start) : -1;
+}
+
+/** The nearest place after or before the current one, round the ends of the text. */
+function next(places: readonly Place[], current: Target | null, by: 1 | -1): Target | null {
+  const from = current?.start ?? -1;
+  const place =
+    by > 0
+      ? (places.find(({ start }) => start > from) ?? places[0])
+      : (places.findLast(({ start }) => start < from) ?? places.at(-1));
+  return place ? { start: place.start } : null;
 }
 
 interface CheckFilterProps {

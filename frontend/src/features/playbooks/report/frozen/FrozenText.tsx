@@ -1,8 +1,7 @@
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { Result } from "@/api/types";
 import { badgeSign, badgeTone, type Tone } from "@/components/Badge";
 import { VisibleText } from "@/components/VisibleText";
-import { escapeInvisible } from "@/lib/unicodeEscape";
 import {
   type Block,
   blockAt,
@@ -12,49 +11,52 @@ import {
   type Place,
   type Segment,
   splitBlocks,
-  toUtf16Places,
-  utf16Offsets,
 } from "./segments";
+import { useBlockWindow } from "./useBlockWindow";
 
-/** The quote to scroll to, by its start in code points. A new object for each request. */
+/** The passage to scroll to, by its start. A new object for each request. */
 export interface Target {
   start: number;
 }
 
 interface Props {
   text: string;
+  /** In UTF-16 units, as everything in this folder. */
   places: readonly Place[];
   /** By the number of the check, for the colours of its evidence. */
   results: ReadonlyMap<number, Result>;
   target: Target | null;
   onCheck: (number: number) => void;
+  /** The region that scrolls. */
+  scroller: React.RefObject<HTMLElement | null>;
 }
 
-/** Up to this length all blocks are rendered with marks at once; in longer texts, when they come near the viewport. */
-const MAX_FULLY_MARKED = 200_000;
+/** Up to this length the whole text is in the document, where the browser's own search finds it. */
+export const MAX_WHOLE = 200_000;
 
-/**
- * The text as evaluated, with the places that the report refers to marked. The whole text is always in the document, so
- * that search and print work; line numbers and marks are rendered only near the viewport.
- */
-export function FrozenText({ text, places, results, target, onCheck }: Props) {
+/** The text as evaluated, with the places that the report refers to marked. Of a long text, the part near the viewport. */
+export function FrozenText({ text, places, results, target, onCheck, scroller }: Props) {
   const container = useRef<HTMLDivElement>(null);
-  const marked = useMemo(() => markedSegments(toUtf16Places(text, places)), [text, places]);
+  const marked = useMemo(() => markedSegments(places), [places]);
   const blocks = useMemo(() => splitBlocks(text), [text]);
-  const [near, setNear] = useNearbyBlocks(container, blocks.length, text.length <= MAX_FULLY_MARKED);
+  const whole = text.length <= MAX_WHOLE;
+  const { first, end, above, below, reveal } = useBlockWindow(scroller, container, blocks, whole);
+  const reached = useRef<Target | null>(null);
 
   useLayoutEffect(() => {
-    if (!target) return;
-    const start = utf16Offsets(text, [target.start]).get(target.start);
-    if (start === undefined) return;
-    setNear(blockAt(blocks, start));
-    // Scroll twice: blocks get their final height only when they are scrolled to.
-    const scroll = () => scrollToMark(container.current?.querySelector<HTMLElement>(`#text-${start}`));
-    requestAnimationFrame(() => {
-      scroll();
-      requestAnimationFrame(scroll);
-    });
-  }, [target, text, blocks, setNear]);
+    if (target) reveal(blockAt(blocks, target.start));
+  }, [target, blocks, reveal]);
+
+  // After every rendering, until the block of the target is in the document.
+  useLayoutEffect(() => {
+    if (!target || reached.current === target) return;
+    const mark = container.current?.querySelector<HTMLElement>(`#text-${target.start}`);
+    if (!mark) return;
+    reached.current = target;
+    scrollToMark(mark);
+    // Again, because blocks get their final height only when they are scrolled to.
+    requestAnimationFrame(() => scrollToMark(mark));
+  });
 
   useEffect(() => {
     const element = container.current;
@@ -68,55 +70,32 @@ export function FrozenText({ text, places, results, target, onCheck }: Props) {
   }, [onCheck]);
 
   return (
-    <div ref={container} className="frozen">
-      {blocks.map((block, index) => (
+    <div ref={container} className={whole ? "frozen whole" : "frozen"}>
+      <Spacer height={above} />
+      {blocks.slice(first, end).map((block, index) => (
         <TextBlock
           key={block.start}
-          index={index}
+          index={first + index}
           text={text}
           block={block}
           marked={marked}
           results={results}
-          withMarks={near.has(index)}
           onCheck={onCheck}
         />
       ))}
+      <Spacer height={below} />
     </div>
   );
 }
 
-function scrollToMark(mark: HTMLElement | null | undefined): void {
-  mark?.scrollIntoView({ block: "center" });
-  mark?.focus({ preventScroll: true });
+/** Stands for blocks that are not in the document. */
+function Spacer({ height }: { height: number }) {
+  return height ? <div style={{ height, overflowAnchor: "none" }} /> : null;
 }
 
-/** The blocks that are or were near the viewport. */
-function useNearbyBlocks(container: React.RefObject<HTMLDivElement | null>, count: number, short: boolean) {
-  const [near, setNear] = useState<ReadonlySet<number>>(new Set());
-  const allBlocks = useMemo(() => new Set(Array.from({ length: count }, (_, index) => index)), [count]);
-  const add = useMemo(
-    () =>
-      (...indexes: number[]) =>
-        setNear((current) =>
-          indexes.every((index) => current.has(index)) ? current : new Set([...current, ...indexes]),
-        ),
-    [],
-  );
-  useEffect(() => {
-    if (short || !container.current) return;
-    const observer = new IntersectionObserver(
-      (entries) =>
-        add(
-          ...entries
-            .filter((entry) => entry.isIntersecting)
-            .map((entry) => Number((entry.target as HTMLElement).dataset.block)),
-        ),
-      { rootMargin: "800px" },
-    );
-    for (const block of container.current.children) observer.observe(block);
-    return () => observer.disconnect();
-  }, [container, short, add]);
-  return [short ? allBlocks : near, add] as const;
+function scrollToMark(mark: HTMLElement): void {
+  mark.scrollIntoView({ block: "center" });
+  mark.focus({ preventScroll: true });
 }
 
 interface BlockProps {
@@ -125,18 +104,10 @@ interface BlockProps {
   block: Block;
   marked: readonly Segment[];
   results: ReadonlyMap<number, Result>;
-  withMarks: boolean;
   onCheck: (number: number) => void;
 }
 
-const TextBlock = memo(function BlockOfLines({ index, text, block, marked, results, withMarks, onCheck }: BlockProps) {
-  if (!withMarks) {
-    return (
-      <div className="block" data-block={index}>
-        {escapeInvisible(text.slice(block.start, block.end))}
-      </div>
-    );
-  }
+const TextBlock = memo(function BlockOfLines({ index, text, block, marked, results, onCheck }: BlockProps) {
   return (
     <div className="block" data-block={index}>
       {blockRows(text, block, marked).map((row) => (

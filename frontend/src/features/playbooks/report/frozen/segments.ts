@@ -1,6 +1,6 @@
 /** Splits the frozen text for rendering: into segments with the same marks, and into blocks of lines. Pure. */
 
-export type Kind = "evidence" | "finding" | "mention";
+export type Kind = "evidence" | "finding" | "match" | "mention";
 
 /** A range of the text that the report refers to, with the number of its check; 0 for none. */
 export interface Place {
@@ -29,6 +29,8 @@ export interface Block {
   end: number;
   /** The number of its first line. */
   line: number;
+  /** How many lines end in it. */
+  lines: number;
   /** False if the block continues a line that is too long for one block. */
   opensLine: boolean;
 }
@@ -141,7 +143,7 @@ export function splitBlocks(text: string, mostLines = MAX_LINES, mostUnits = MAX
   let opensLine = true;
   while (start < text.length) {
     const { end, lines } = blockEnd(text, start, mostLines, mostUnits);
-    result.push({ start, end, line, opensLine });
+    result.push({ start, end, line, lines, opensLine });
     line += lines;
     opensLine = text[end - 1] === "\n";
     start = end;
