@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from slipcover import print_coverage
 
-from tests.support.coverage.probes import RESULTS, SETTINGS, measure, merged, save
+from tests.support.coverage.probes import RESULTS, SETTINGS, measure, merged, prepare, save
 
 _TOTAL = pytest.StashKey[dict[str, Any]]()
 
@@ -21,8 +21,9 @@ measure("salvo")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the workers a folder for their results."""
+    """Give the workers a folder for their results, and modules that have their probes already."""
     if not hasattr(config, "workerinput"):
+        prepare()
         os.environ[RESULTS] = tempfile.mkdtemp(prefix="coverage-")
 
 

@@ -1,6 +1,5 @@
 """Which lines and branches of the package a process reaches: the modules that it imports get probes."""
 
-import ast
 import importlib.util
 import json
 import os
@@ -14,8 +13,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from slipcover import Slipcover, merge_coverage
-from slipcover.branch import preinstrument
+from slipcover import Slipcover
+
+from tests.support.coverage import kept_code
 
 RESULTS = "SALVO_TEST_COVERAGE"  # the variable with the folder for the results of all processes
 ROOT = Path(__file__).parents[3]
@@ -32,9 +32,7 @@ class _Loader(SourceFileLoader):
     """Loads a module with probes in its code."""
 
     def get_code(self, fullname: str) -> CodeType:
-        tree = preinstrument(ast.parse(self.get_data(self.path)))
-        code: CodeType = _recorder.instrument(compile(tree, self.path, "exec"))
-        return code
+        return kept_code.with_probes(_recorder, Path(self.path))
 
 
 class _Finder(MetaPathFinder):
@@ -69,18 +67,27 @@ def measure(*packages: str) -> None:
     importlib.util.spec_from_file_location = lambda *args, **options: _with_probes(find_file(*args, **options))
 
 
+def prepare() -> None:
+    """Insert the probes into all modules once, before several processes would do it at the same time."""
+    kept_code.keep_all(sorted(_SOURCE.rglob("*.py")))
+
+
 def save() -> None:
     """Write what this process has reached to the folder of the results."""
     folder = Path(os.environ[RESULTS])
     if folder.is_dir():  # a program that outlives the tests has nobody to write for
+        reached = {file: sorted(places, key=str) for file, places in list(_recorder.newly_seen.items())}
         with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False) as file:
-            json.dump(_recorder.get_coverage(), file)
+            json.dump(reached, file)
 
 
 def merged(folder: Path) -> dict[str, Any]:
     """What this process and all that wrote to the folder have reached; modules that nobody imported count too."""
-    _recorder.source = [str(_SOURCE)]
+    for result in folder.glob("*.json"):
+        for file, places in json.loads(result.read_bytes()).items():
+            # A line is a number, and a branch two.
+            _recorder.all_seen[file].update(tuple(place) if isinstance(place, list) else place for place in places)
+    for source in _SOURCE.rglob("*.py"):
+        kept_code.with_probes(_recorder, source)
     total: dict[str, Any] = _recorder.get_coverage()
-    for file in folder.glob("*.json"):
-        merge_coverage(total, json.loads(file.read_bytes()))
     return total
