@@ -6,7 +6,8 @@ SalvoError
 │   ├── UnknownIdError             no stored run or batch has an id that begins like this
 │   ├── AmbiguousIdError           several stored ids begin like this
 │   ├── TokenUsedError             an evaluation was started with this client token before
-│   └── ReviewChangedError         a report was reviewed further since somebody who wants to sign it looked at it
+│   ├── ReviewChangedError         a report was reviewed further since somebody who wants to sign it looked at it
+│   └── PlaybookChangedError       a playbook was saved by somebody else since it was opened for editing
 ├── InputError                 a file or a value is not valid
 │   ├── NotUtf8Error               a text file that is not UTF-8, but may be Windows-1252
 │   ├── ScenarioFileError          a scenario file or a tool file, with the place of each problem
@@ -76,6 +77,10 @@ class TokenUsedError(UsageError):
 
 class ReviewChangedError(UsageError):
     """A report was reviewed further since somebody who wants to sign it looked at it."""
+
+
+class PlaybookChangedError(UsageError):
+    """A playbook was saved by somebody else since it was opened for editing."""
 
 
 class UnknownIdError(UsageError):

@@ -305,7 +305,7 @@ export interface paths {
         };
         /**
          * List Playbooks
-         * @description Return the playbooks of the library, then others that stored evaluations used, the last used first.
+         * @description Return the playbooks of the library, then saved ones, then others that evaluations used; the last ones first.
          */
         get: operations["listPlaybooks"];
         put?: never;
@@ -325,7 +325,7 @@ export interface paths {
         };
         /**
          * Show
-         * @description Return a playbook of the library by its id, or one of an evaluation by its logic hash.
+         * @description Return a playbook of the library or the newest version of a saved one by its id, or any by its logic hash.
          */
         get: operations["getPlaybook"];
         put?: never;
@@ -347,9 +347,133 @@ export interface paths {
         put?: never;
         /**
          * Validate
-         * @description Return every problem of a playbook with its path. No model is called, and nothing is stored.
+         * @description Return every problem of a playbook with its place. No model is called, and nothing is stored.
          */
         post: operations["validatePlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-playbooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Saved
+         * @description Return the newest version of each saved playbook, the last saved first.
+         */
+        get: operations["listSavedPlaybooks"];
+        put?: never;
+        /**
+         * Save
+         * @description Save a playbook without errors as the next version of its id. Earlier versions stay as they are.
+         */
+        post: operations["savePlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-playbooks/{playbook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Versions
+         * @description Return all versions of a playbook: who saved each when, and its logic hash.
+         */
+        get: operations["listPlaybookVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-playbooks/{playbook_id}/versions/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Version
+         * @description Return a version with its document.
+         */
+        get: operations["getPlaybookVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-playbooks/{playbook_id}/versions/{number}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export
+         * @description Return a version as a JSON file, which `byop run --playbook` and other runners accept.
+         */
+        get: operations["exportPlaybook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-playbooks/{playbook_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw
+         * @description Take a playbook off the list. Its versions and the reports made with them stay.
+         */
+        post: operations["withdrawPlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-playbooks/{playbook_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore
+         * @description Put a playbook that was withdrawn back on the list.
+         */
+        post: operations["restorePlaybook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2169,10 +2293,15 @@ export interface components {
             };
             /**
              * Playbook Id
-             * @description The id of a playbook in the library.
+             * @description The id of a playbook in the library, or of a saved one.
              * @default ai_plugin_observability_v1
              */
             playbook_id?: string;
+            /**
+             * Playbook Number
+             * @description The number of a saved version of it. By default the newest is used.
+             */
+            playbook_number?: number | null;
             /**
              * Playbook
              * @description Your own playbook instead of one in the library: the document, or the text of the file.
@@ -2934,6 +3063,19 @@ export interface components {
             };
         };
         /**
+         * ListingChange
+         * @example {
+         *       "by": "Dana Example"
+         *     }
+         */
+        ListingChange: {
+            /**
+             * By
+             * @description Who does it: the name as typed.
+             */
+            by: string;
+        };
+        /**
          * Location
          * @description The position of a quote in the normalised AI output: code points from 0, `end` exclusive; lines from 1.
          */
@@ -3121,6 +3263,12 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             } | string;
+            /**
+             * To Save
+             * @description Also report what keeps it from being saved as a version of its id.
+             * @default false
+             */
+            to_save?: boolean;
         };
         /** PlaybookProblem */
         PlaybookProblem: {
@@ -3133,6 +3281,46 @@ export interface components {
             level: "error" | "warning";
             /** Message */
             message: string;
+            /**
+             * Place
+             * @default
+             */
+            place: string;
+        };
+        /**
+         * PlaybookSave
+         * @description The next version of a playbook, which has its id in its metadata.
+         * @example {
+         *       "playbook": {
+         *         "metadata": {}
+         *       },
+         *       "saved_by": "Dana Example"
+         *     }
+         */
+        PlaybookSave: {
+            /**
+             * Playbook
+             * @description The document, or the text of its file.
+             */
+            playbook: {
+                [key: string]: unknown;
+            } | string;
+            /**
+             * Saved By
+             * @description Who saves it: the name as typed.
+             */
+            saved_by: string;
+            /**
+             * Note
+             * @description What was changed.
+             * @default
+             */
+            note?: string;
+            /**
+             * Based On
+             * @description The number of the version that was edited; null for a new playbook.
+             */
+            based_on?: number | null;
         };
         /** PlaybookSummary */
         PlaybookSummary: {
@@ -3152,6 +3340,7 @@ export interface components {
             title: string;
             /** Intended Use */
             intended_use: string[];
+            saved: components["schemas"]["SavedVersion"] | null;
             /** Used By */
             used_by: string | null;
         };
@@ -3804,6 +3993,35 @@ export interface components {
             more: boolean;
             /** Total */
             total: number;
+        };
+        /**
+         * SavedVersion
+         * @description A saved version of a playbook, without its document.
+         */
+        SavedVersion: {
+            /** Playbook Id */
+            playbook_id: string;
+            /** Number */
+            number: number;
+            /** Version */
+            version: string;
+            /** Logic Hash */
+            logic_hash: string;
+            /** Saved At */
+            saved_at: string;
+            /** Saved By */
+            saved_by: string;
+            /** Note */
+            note: string;
+            /** Withdrawn At */
+            withdrawn_at: string | null;
+        };
+        /** SavedVersionList */
+        SavedVersionList: {
+            /** Playbook Id */
+            playbook_id: string;
+            /** Versions */
+            versions: components["schemas"]["SavedVersion"][];
         };
         /** ScenarioDocument */
         ScenarioDocument: {
@@ -5231,6 +5449,295 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["PlaybookFindings"];
                 };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listSavedPlaybooks: {
+        parameters: {
+            query?: {
+                /** @description Those that were taken off the list, instead of the others. */
+                withdrawn?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookSummary"][];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    savePlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlaybookSave"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listPlaybookVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                playbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedVersionList"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getPlaybookVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                playbook_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    exportPlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                playbook_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    withdrawPlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                playbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ListingChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    restorePlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                playbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ListingChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What is wrong with the request, and how to correct it. */
             "4XX": {

@@ -48,6 +48,7 @@ from salvo.web.routes import (
     playbooks,
     reports,
     reviews,
+    saved_playbooks,
     session,
 )
 from salvo.web.routes.scenarios import batch_results, batches, labels, runs
@@ -137,6 +138,7 @@ def create_app(
         reports,
         history,
         playbooks,
+        saved_playbooks,
         evaluators,
         documents,
         document_batches,

@@ -16,8 +16,9 @@ from salvo.playbooks.evaluate.session import MAX_TIMEOUT, EvaluatorConfig, split
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
-from salvo.playbooks.playbook.validate import read
+from salvo.playbooks.playbook.validate import read, stored_playbook
 from salvo.playbooks.store.records import StoredEvaluation
+from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
 from salvo.web.read_files import ReadFiles
 from salvo.web.settings import Settings
 
@@ -71,7 +72,10 @@ class EvaluationCreate(RequestModel):
         description="The sha256 of the file that a text was read from, as /api/documents returned it. The report "
         "has it if this server has read that file and the text is unchanged; otherwise it has the text's hash.",
     )
-    playbook_id: Name = Field(library.STARTER, description="The id of a playbook in the library.")
+    playbook_id: Name = Field(library.STARTER, description="The id of a playbook in the library, or of a saved one.")
+    playbook_number: int | None = Field(
+        None, ge=1, description="The number of a saved version of it. By default the newest is used."
+    )
     playbook: dict[str, Any] | Text | None = Field(
         None, description="Your own playbook instead of one in the library: the document, or the text of the file."
     )
@@ -90,12 +94,14 @@ class EvaluationCreate(RequestModel):
     batch_id: Name | None = Field(None, description="The batch of documents that it belongs to, if it does.")
     client_token: Name | None = Field(None, description="Requests with the same token start one evaluation.")
 
-    def to_request(self, config: EvaluatorConfig, read_files: ReadFiles) -> EvaluationRequest:
+    def to_request(
+        self, config: EvaluatorConfig, read_files: ReadFiles, saved_playbooks: SavedPlaybooks
+    ) -> EvaluationRequest:
         """Return the request for the runner. Blocks, because texts may be long."""
         files = read_files.confirmed(self.file_hashes.items(), self._texts())
         return new_request(
             report_id=config.clock.new_id(),
-            playbook=self.chosen_playbook(),
+            playbook=self.chosen_playbook(saved_playbooks),
             inputs=Inputs.from_texts(
                 self.ai_output,
                 self.source_document,
@@ -120,9 +126,11 @@ class EvaluationCreate(RequestModel):
     def _texts(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in NAMES}
 
-    def chosen_playbook(self) -> Playbook:
+    def chosen_playbook(self, saved_playbooks: SavedPlaybooks) -> Playbook:
         if self.playbook is None:
-            return library.load(self.playbook_id)
+            if self.playbook_id in library.names() or not saved_playbooks.versions(self.playbook_id):
+                return library.load(self.playbook_id)
+            return stored_playbook(saved_playbooks.load(self.playbook_id, self.playbook_number).document)
         if isinstance(self.playbook, str):
             return read(self.playbook.encode("utf-8", "surrogatepass"), "The playbook")
         return validated(self.playbook, "The playbook")

@@ -163,7 +163,7 @@ def test_lone_surrogates_survive_judging_storing_and_replay(
 @pytest.mark.parametrize(
     "broken, said",
     [
-        (changed("checks.1.id", "names_the_law"), "$.checks[1].id: is already the id of $.checks[0]"),
+        (changed("checks.1.id", "names_the_law"), "$.checks[1].id: is already the id of check 1"),
         (changed("checks.0.severity", "urgent"), "$.checks[0].severity: must be one of high, medium"),
         (changed("variance_handling.min_runs", 2), "min_runs"),
         (changed("checks", []), "checks"),

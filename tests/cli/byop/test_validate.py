@@ -61,7 +61,7 @@ error    $.checks[1].detection_method.patterns[1]: "\\x9b31m[" is not a regular 
 error    $.variance_handling.min_runs: must be at least 3
 error    $.variance_handling.thresholds.warn: must be at most 1
 error    $.checks[0].detection_method.instructions: is missing: a semantic check must tell the evaluator how to decide
-error    $.checks[1].id: is already the id of $.checks[0]
+error    $.checks[1].id: is already the id of check 1
 warning  $.metadata.autor: no such field; did you mean "author"?
 warning  $.metadata.created_at: is missing; the specification asks for it
 warning  $.metadata.jurisdiction: is missing; the specification asks for it

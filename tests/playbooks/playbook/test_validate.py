@@ -72,7 +72,7 @@ THRESHOLDS = "variance_handling.thresholds"
         ("checks", [], "$.checks: must not be empty"),
         ("checks", {}, "$.checks: must be a list, not an object"),
         ("checks.1", None, "$.checks[1]: must be an object, not null"),
-        ("checks.1.id", "names_the_law", "$.checks[1].id: is already the id of $.checks[0]"),
+        ("checks.1.id", "names_the_law", "$.checks[1].id: is already the id of check 1"),
         ("checks.0.severity", ..., "$.checks[0].severity: is missing"),
         ("checks.0.severity", "low", "$.checks[0].severity: must be one of high, medium"),
         ("checks.0.severity", True, "$.checks[0].severity: must be one of high, medium"),

@@ -94,6 +94,9 @@ def _details(entry: AuditEntry) -> str:
     if isinstance(review := content.get("review"), dict):
         about = f" {review['check_id']}" if review.get("check_id") else ""
         return f"{review.get('action')}{about} by {review.get('actor')}"
+    if isinstance(saved := content.get("playbook_version"), dict):
+        number = f" {saved['number']}" if "number" in saved else ""
+        return f"{saved.get('playbook_id')}{number} by {saved.get('saved_by', content.get('by'))}"
     report = content.get("byop_report") or {}
     details = (report.get("overall_status"), *(content.get(name) for name in ("format", "by", "subject")))
     return str(next(filter(None, details), ""))

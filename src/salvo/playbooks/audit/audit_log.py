@@ -46,6 +46,10 @@ EXPORT = "export"
 ERASURE = "erasure"
 DELETION = "deletion"
 """An erasure, as earlier versions recorded it: without the name of who did it."""
+PLAYBOOK_SAVED = "playbook_saved"
+PLAYBOOK_WITHDRAWN = "playbook_withdrawn"
+"""A saved playbook was taken off the list. Its versions stay."""
+PLAYBOOK_RESTORED = "playbook_restored"
 KEY_ROTATED = "key_rotated"
 KEY_REVOKED = "key_revoked"
 
@@ -174,9 +178,9 @@ def evaluation(
     }
 
 
-LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document", "title"})
-"""Columns that the log records by their hash; the others are short, and recorded as they are. A title is short too, but
-it may name a person, and the log outlives the evaluation."""
+LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document", "title", "note"})
+"""Columns that the log records by their hash; the others are short, and recorded as they are. Titles and notes are
+short too, but they may name a person, and the log outlives what it is about."""
 
 
 def hash_long_columns(columns: Mapping[str, Any]) -> dict[str, Any]:

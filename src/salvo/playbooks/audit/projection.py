@@ -36,6 +36,8 @@ class LoggedRows:
     evaluations: dict[str, LoggedEvaluation] = field(default_factory=dict)
     playbooks: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By logic hash: the columns, or nothing for a playbook that only entries of earlier versions name."""
+    playbook_versions: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    """The columns of each saved version, by the playbook's id and the version's number."""
     complete_since: str | None = None
     """When the first entry was written that says everything; None if there is none."""
 
@@ -47,6 +49,8 @@ def project(log: Iterable[AuditEntry]) -> LoggedRows:
         if rows.complete_since is None and entry.content.get("entry_format") is not None:
             rows.complete_since = entry.at
         if not entry.report_id:
+            if entry.intact:
+                _apply_to_saved_playbooks(entry, rows)
             continue
         evaluation = rows.evaluations.setdefault(entry.report_id, LoggedEvaluation())
         if not entry.intact:
@@ -80,6 +84,17 @@ def _apply(entry: AuditEntry, evaluation: LoggedEvaluation) -> None:
         evaluation.reviews[str(columns.get("event_id"))] = columns
     elif entry.action in (audit_log.ERASURE, audit_log.DELETION):
         evaluation.erasure = entry
+
+
+def _apply_to_saved_playbooks(entry: AuditEntry, rows: LoggedRows) -> None:
+    columns = _mapping(entry.content.get("playbook_version"))
+    name = str(columns.get("playbook_id"))
+    if entry.action == audit_log.PLAYBOOK_SAVED and isinstance(number := columns.get("number"), int):
+        rows.playbook_versions[name, number] = columns
+    elif entry.action in (audit_log.PLAYBOOK_WITHDRAWN, audit_log.PLAYBOOK_RESTORED):
+        for (playbook_id, _), logged in rows.playbook_versions.items():
+            if playbook_id == name:
+                logged["withdrawn_at"] = columns.get("withdrawn_at")
 
 
 def _columns_of_earlier_version(entry: AuditEntry) -> dict[str, Any]:

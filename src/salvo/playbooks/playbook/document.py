@@ -41,21 +41,56 @@ class PlaybookProblem:
     """In JSONPath, "$" for the whole document: $.checks[2].detection_method.type"""
     level: Level
     message: str
+    place: str = ""
+    """The same as the path, in words: Check 3, how it is decided"""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
 
 
 def error(path: FieldPath, message: str) -> PlaybookProblem:
-    return PlaybookProblem(json_path(path), "error", message)
+    return PlaybookProblem(json_path(path), "error", message, place_in_words(path))
 
 
 def warning(path: FieldPath, message: str) -> PlaybookProblem:
-    return PlaybookProblem(json_path(path), "warning", message)
+    return PlaybookProblem(json_path(path), "warning", message, place_in_words(path))
 
 
 def json_path(path: FieldPath) -> str:
     return "$" + "".join(map(_json_path_step, path))
+
+
+_FIELD_WORDS = {
+    "metadata": "",
+    "detection_method": "",
+    "type": "how it is decided",
+    "on_match": "result if a pattern occurs",
+    "pattern_hints": "patterns",
+    "labelled_examples": "examples",
+    "expected": "expected result",
+    "evidence_requirements": "evidence",
+    "require_citations": "whether quotes are required",
+    "min_citations_per_fail": "number of quotes that a failure needs",
+    "evidence_on_pass": "whether a pass needs a quote",
+    "input_contract": "inputs",
+    "risk_posture": "risks",
+    "variance_handling": "repeated runs",
+    "consistency_score_min_ok": "threshold for stable",
+    "consistency_score_warn": "threshold for unreliable",
+    "min_runs": "number of runs",
+}
+
+
+def place_in_words(path: FieldPath) -> str:
+    """Return a place of a playbook as its form calls it: Check 3, pattern 2."""
+    words: list[str] = []
+    for step in path:
+        if isinstance(step, int):
+            words[-1:] = [f"{words[-1].removesuffix('s')} {step + 1}" if words else f"item {step + 1}"]
+        elif word := _FIELD_WORDS.get(step, step.replace("_", " ")):
+            words.append(word if len(word) <= _MAX_STEP else f"{word[:_MAX_STEP]}…")
+    text = ", ".join(words) or "the playbook"
+    return text[:1].upper() + text[1:]
 
 
 def _json_path_step(step: str | int) -> str:

@@ -22,6 +22,9 @@ MAX_CHECKS: Final = 1_000
 MAX_ITEMS: Final = 1_000
 MAX_PATTERNS: Final = 200
 MAX_PATTERN_LENGTH: Final = 2_000
+MAX_EXAMPLES: Final = 100
+MAX_EXAMPLE_LENGTH: Final = 20_000
+EXAMPLES: Final = "labelled_examples"
 
 T = TypeVar("T")
 Expected = Annotated[T, EXPECTED]
@@ -110,6 +113,13 @@ class DetectionMethod(FileSection):
     )
 
 
+class LabelledExample(FileSection):
+    text: Annotated[str, Field(pattern=NOT_BLANK, max_length=MAX_EXAMPLE_LENGTH)] = Field(
+        description="A passage as an AI might write it."
+    )
+    expected: Literal["pass", "fail", "indeterminate"] = Field(description="What the check should say about it.")
+
+
 EvidenceOnPass: TypeAlias = Literal["required", "optional"]
 
 
@@ -137,6 +147,11 @@ class FileCheck(FileSection):
         "optional",
         description="Whether a pass needs a quote. Without one it counts like no vote. Where a pass means that "
         "something is absent, there is nothing to quote.",
+    )
+    labelled_examples: Annotated[list[LabelledExample], Field(max_length=MAX_EXAMPLES)] = Field(
+        [],
+        description="Passages with the result that the check should have, to try the wording on. An evaluation does "
+        "not read them; like every field they are part of the logic hash.",
     )
 
 

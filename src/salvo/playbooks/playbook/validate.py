@@ -25,13 +25,13 @@ from salvo.playbooks.playbook.document import (
     MAX_PROBLEMS,
     PlaybookProblem,
     error,
-    json_path,
     parse,
     uncanonical,
     warning,
 )
 from salvo.playbooks.playbook.schema import (
     ARTIFACT_TYPES,
+    EXAMPLES,
     EXPECTED,
     MAX_CHECKS,
     ContractSection,
@@ -54,19 +54,26 @@ _EXCERPT_LENGTH = 60
 
 def read(content: bytes, name: str) -> Playbook:
     """Return the playbook of a file; raise PlaybookError with all its errors if there are any."""
-    return _without_errors(*examine(content), name)
+    return playbook_without_errors(*examine(content), name)
 
 
 def playbook(document: Any, name: str = "This") -> Playbook:
     """Return the playbook of a parsed document; raise PlaybookError with all its errors if there are any."""
-    return _without_errors(document, problems(document), name)
+    return playbook_without_errors(document, problems(document), name)
 
 
 def stored_playbook(document: Any) -> Playbook:
     """Return the playbook of a stored evaluation. What earlier versions accepted is not refused afterwards."""
     refused_later = set(_required_input_problems(document))
-    remaining = [problem for problem in problems(document) if problem not in refused_later]
-    return _without_errors(document, remaining, "The stored playbook")
+    remaining = [
+        problem for problem in problems(document) if problem not in refused_later and not _about_examples(problem)
+    ]
+    return playbook_without_errors(document, remaining, "The stored playbook")
+
+
+def _about_examples(problem: PlaybookProblem) -> bool:
+    """Nothing of an evaluation depends on the examples of a check."""
+    return f".{EXAMPLES}" in problem.path
 
 
 def examine(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
@@ -207,7 +214,7 @@ def _checks_problems(document: Any) -> Iterator[PlaybookProblem]:
     for index, check in enumerate(islice(checks, MAX_CHECKS)):
         name = _text(check, "id")
         if name and first.setdefault(name, index) != index:
-            yield error(("checks", index, "id"), f"is already the id of {json_path(('checks', first[name]))}")
+            yield error(("checks", index, "id"), f"is already the id of check {first[name] + 1}")
         if isinstance(check, dict):
             yield from _check_problems(check, ("checks", index), derived=name in DERIVED)
     if first and DERIVED.issuperset(first):
@@ -295,7 +302,7 @@ def _number(document: Mapping[str, Any], *names: str) -> float | None:
     return next((value for value in values if isinstance(value, int | float) and not isinstance(value, bool)), None)
 
 
-def _without_errors(document: Any, problems: list[PlaybookProblem], name: str) -> Playbook:
+def playbook_without_errors(document: Any, problems: list[PlaybookProblem], name: str) -> Playbook:
     if errors := [printable(str(problem), multiline=True) for problem in problems if problem.level == "error"]:
         raise PlaybookError(printable(name, multiline=True), errors)
     return Playbook.from_document(document)

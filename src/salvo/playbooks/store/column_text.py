@@ -29,11 +29,17 @@ def as_name(name: str) -> str:
     NUL and lone surrogates are escaped, so that such names look like others. New evaluations do not have them
     (`new_request` refuses them), but those of earlier versions may.
     """
-    storable: str = escape_surrogates(name).replace("\x00", "\\u0000")
+    storable = as_storable(name)
     if len(storable) <= _MAX_LENGTH:
         return storable
     digest = hashlib.sha256(storable.encode()).hexdigest()
     return f"{storable[: _MAX_LENGTH - 20]}…{digest[:16]}"
+
+
+def as_storable(text: str) -> str:
+    """Return the text with NUL and lone surrogates escaped, which databases refuse."""
+    escaped: str = escape_surrogates(text).replace("\x00", "\\u0000")
+    return escaped
 
 
 def parse_report(text: str, name: str) -> Report:

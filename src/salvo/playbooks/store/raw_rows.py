@@ -9,7 +9,16 @@ from sqlalchemy.types import NullType
 
 from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.records import RawRow, RawRows
-from salvo.playbooks.store.tables import baselines, documents, evaluations, playbooks, review_texts, reviews, votes
+from salvo.playbooks.store.tables import (
+    baselines,
+    documents,
+    evaluations,
+    playbook_versions,
+    playbooks,
+    review_texts,
+    reviews,
+    votes,
+)
 
 
 def load(connection: Connection, evaluation_id: str) -> RawRows:
@@ -31,6 +40,10 @@ def _first(rows: list[RawRow]) -> RawRow | None:
 
 def list_playbooks(connection: Connection) -> list[RawRow]:
     return _rows(connection, playbooks)
+
+
+def list_playbook_versions(connection: Connection) -> list[RawRow]:
+    return _rows(connection, playbook_versions)
 
 
 def list_ids(connection: Connection) -> list[str]:

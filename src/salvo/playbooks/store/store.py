@@ -55,6 +55,7 @@ from salvo.playbooks.store.records import (
     TimelinePoint,
     UsedPlaybook,
 )
+from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
 from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import evaluations
 
@@ -79,6 +80,7 @@ class EvaluationStore:
         self.queue = EvaluationQueue(database, clock, self._owner)
         self.reviews = ReviewStore(database, clock)
         self.batches = DocumentBatches(database, clock, self._owner)
+        self.saved_playbooks = SavedPlaybooks(database, clock)
 
     @classmethod
     def open(

@@ -38,6 +38,22 @@ playbooks = Table(
     Column("document", Text, nullable=False),
 )
 
+playbook_versions = Table(
+    "byop_playbook_versions",
+    metadata,
+    Column("playbook_id", _Name, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("version", Text, nullable=False),
+    Column("logic_hash", _Name, nullable=False),
+    Column("saved_at", Text, nullable=False),
+    Column("saved_by", Text, nullable=False),
+    Column("withdrawn_at", Text),
+    Column("note", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    Index("byop_playbook_versions_by_hash", "logic_hash"),
+)
+"""Playbooks that people saved to use them by their id. A version is never changed: the next one is another row."""
+
 _LISTED = ("evaluator", "playbook_hash", "mode", "status", "incomplete", "state")
 
 evaluations = Table(

@@ -95,7 +95,7 @@ async def start(body: EvaluationCreate, services: ServicesDep, client: ClientDep
     if evaluation_id is None:
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
         check_key(config)
-        request = await in_killable_thread(body.to_request, config, services.read_files)
+        request = await in_killable_thread(body.to_request, config, services.read_files, services.store.saved_playbooks)
         if body.batch_id is not None:
             await asyncio.to_thread(services.store.batches.check, body.batch_id)
         evaluation_id = await services.jobs.start(

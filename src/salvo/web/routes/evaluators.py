@@ -131,7 +131,7 @@ class Estimate:
 def estimate(body: EvaluationCreate, services: ServicesDep) -> Estimate:
     """Return where the text would be sent, with rough token counts and cost. Nothing is sent or stored."""
     config = evaluator_config(body.evaluator, body.base_url, None, services.settings)
-    request = body.to_request(config, services.read_files)
+    request = body.to_request(config, services.read_files, services.store.saved_playbooks)
     questions = len(request.cases)
     endpoint = config.endpoint
     warnings = body.key_warnings()

@@ -1,9 +1,10 @@
-"""/api/playbooks: the library, the playbooks of stored evaluations, and validation."""
+"""/api/playbooks: the library, saved playbooks, those of stored evaluations, and validation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from fastapi import APIRouter, Request
 from pydantic import Field
@@ -13,9 +14,10 @@ from salvo.errors import UnknownIdError
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.document import PlaybookProblem
+from salvo.playbooks.playbook.saving import SavedVersion, saving_problems
 from salvo.playbooks.playbook.validate import examine, problems, stored_playbook
-from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
+from salvo.playbooks.store.saved_playbooks import SavedPlaybook, SavedPlaybooks
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import RequestModel, Text
 from salvo.web.responses import JsonRoute
@@ -38,8 +40,10 @@ class PlaybookSummary:
     min_runs: int
     title: str
     intended_use: tuple[str, ...]
+    saved: SavedVersion | None = None
+    """Who saved this version when; None for a playbook that was not saved here."""
     used_by: str | None = None
-    """The newest evaluation that used it; None for a playbook of the library."""
+    """The newest evaluation that used it; None for a playbook of the library, and for a saved one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,57 +61,83 @@ class PlaybookFindings:
     """None if there are errors."""
 
 
+DocumentOrText: TypeAlias = dict[str, Any] | Text
+
+
 class PlaybookInput(RequestModel, json_schema_extra={"examples": [{"playbook": {"metadata": {}}}]}):
-    playbook: dict[str, Any] | Text = Field(description="The document, or the text of its file.")
+    playbook: DocumentOrText = Field(description="The document, or the text of its file.")
+    to_save: bool = Field(False, description="Also report what keeps it from being saved as a version of its id.")
 
 
 @router.get("", operation_id="listPlaybooks")
 def list_playbooks(services: ServicesDep) -> list[PlaybookSummary]:
-    """Return the playbooks of the library, then others that stored evaluations used, the last used first."""
+    """Return the playbooks of the library, then saved ones, then others that evaluations used; the last ones first."""
     own = [library.load(name) for name in library.names()]
-    hashes = {playbook.logic_hash for playbook in own}
+    saved = services.store.saved_playbooks
+    hashes = {playbook.logic_hash for playbook in own} | saved.hashes()
     others = [used for used in services.store.playbooks(limit=MAX_USED) if used.logic_hash not in hashes]
-    return [*map(_summary, own), *filter(None, map(_used_summary, others))]
+    return [*map(summary, own), *saved_summaries(saved.newest()), *filter(None, map(_used_summary, others))]
+
+
+def saved_summaries(saved: Iterable[SavedPlaybook]) -> list[PlaybookSummary]:
+    return [replace(summary(stored_playbook(version.document)), saved=version.saved) for version in saved]
 
 
 @router.get("/{playbook_id}", operation_id="getPlaybook")
 def show(playbook_id: str, services: ServicesDep) -> PlaybookDetail:
-    """Return a playbook of the library by its id, or one of an evaluation by its logic hash."""
+    """Return a playbook of the library or the newest version of a saved one by its id, or any by its logic hash."""
     if playbook_id in library.names():
         playbook = library.load(playbook_id)
-        return PlaybookDetail(_summary(playbook), dict(playbook.document))
+        return PlaybookDetail(summary(playbook), dict(playbook.document))
+    saved = services.store.saved_playbooks
+    if saved.versions(playbook_id):
+        return saved_detail(saved.load(playbook_id))
+    if (version := saved.with_hash(playbook_id)) is not None:
+        return saved_detail(version)
     stored = services.store.playbook(playbook_id)
-    if stored is None or (summary := _used_summary(stored)) is None:
+    if stored is None or (listed := _used_summary(stored)) is None:
         raise UnknownIdError(
-            "Neither the library nor a stored evaluation has this playbook.",
+            "There is no such playbook: not in the library, not saved, and not in a stored evaluation.",
             hint=f"The library has {', '.join(library.names())}.",
         )
-    return PlaybookDetail(summary, dict(stored.document))
+    return PlaybookDetail(listed, dict(stored.document))
+
+
+def saved_detail(version: SavedPlaybook) -> PlaybookDetail:
+    [listed] = saved_summaries([version])
+    return PlaybookDetail(listed, dict(version.document))
 
 
 @router.post("/validate", operation_id="validatePlaybook")
-async def validate(body: PlaybookInput, request: Request) -> PlaybookFindings:
-    """Return every problem of a playbook with its path. No model is called, and nothing is stored."""
-    return await while_connected(request, in_killable_thread(_findings, body))
+async def validate(body: PlaybookInput, request: Request, services: ServicesDep) -> PlaybookFindings:
+    """Return every problem of a playbook with its place. No model is called, and nothing is stored."""
+    return await while_connected(request, in_killable_thread(_findings, body, services.store.saved_playbooks))
 
 
-def _findings(body: PlaybookInput) -> PlaybookFindings:
-    if isinstance(body.playbook, str):
-        document, findings = examine(body.playbook.encode("utf-8", "surrogatepass"))
-    else:
-        document, findings = body.playbook, problems(body.playbook)
-    valid = not any(problem.level == "error" for problem in findings)
-    return PlaybookFindings(valid, findings, _summary(validated(document)) if valid else None)
+def _findings(body: PlaybookInput, saved: SavedPlaybooks) -> PlaybookFindings:
+    document, findings = examine_input(body.playbook)
+    if any(problem.level == "error" for problem in findings):
+        return PlaybookFindings(False, findings, None)
+    playbook = Playbook.from_document(document)
+    in_the_way = saving_problems(playbook, saved.versions(playbook.id)) if body.to_save else []
+    return PlaybookFindings(not in_the_way, [*in_the_way, *findings], None if in_the_way else summary(playbook))
+
+
+def examine_input(playbook: DocumentOrText) -> tuple[Any, list[PlaybookProblem]]:
+    """Return the document, None if it cannot be read, and its problems. Blocks."""
+    if isinstance(playbook, str):
+        return examine(playbook.encode("utf-8", "surrogatepass"))
+    return playbook, problems(playbook)
 
 
 def _used_summary(stored: UsedPlaybook) -> PlaybookSummary | None:
     """Return None if another version stored the playbook and this version rejects it."""
     if any(problem.level == "error" for problem in problems(stored.document)):
         return None
-    return replace(_summary(stored_playbook(stored.document)), used_by=stored.used_by)
+    return replace(summary(stored_playbook(stored.document)), used_by=stored.used_by)
 
 
-def _summary(playbook: Playbook) -> PlaybookSummary:
+def summary(playbook: Playbook) -> PlaybookSummary:
     metadata = playbook.document["metadata"]
     uses = metadata.get("intended_use", [])
     return PlaybookSummary(

@@ -18,7 +18,7 @@ from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import NOT_EVIDENCE, metadata
 from tests.support.clock import HeldClock
-from tests.support.playbooks import a_vote
+from tests.support.playbooks import a_playbook, a_vote
 from tests.support.reviews import override
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
@@ -83,6 +83,7 @@ def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
     finish_evaluation(unguarded, group="id-0000", document_identity=DocumentIdentity("Lease"))
     unguarded.set_baseline("id-0001")
     unguarded.reviews.add("id-0001", override())
+    unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", note="First.", based_on=None)
 
     def signatures() -> list[VerificationFinding]:
         return chain_signatures.check(unguarded.audit_log(), unguarded.head_signatures())
@@ -93,7 +94,9 @@ def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
         with altered_column(unguarded, TABLES[table], column):
             if altered([*verify_store.verify_all(unguarded), *signatures()]) == "":
                 overlooked.append((table, column, "verify_all"))
-            if (table, column) not in (("byop_evaluations", "id"), ("byop_votes", "evaluation_id")):
+            # A saved version of a playbook is about no evaluation: each has its own copy of the document.
+            of_no_evaluation = (("byop_evaluations", "id"), ("byop_votes", "evaluation_id"))
+            if table != "byop_playbook_versions" and (table, column) not in of_no_evaluation:
                 one = verify_store.verify_one(unguarded, "id-0001", unguarded.audit_log())
                 if altered([*one, *signatures()]) == "":
                     overlooked.append((table, column, "verify_one"))
@@ -142,6 +145,9 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
         "DELETE FROM byop_votes WHERE evaluation_id = 'id-0003'",
         "DELETE FROM byop_playbooks",
         "INSERT INTO byop_playbooks SELECT 'sha256:0', id, version, document FROM byop_playbooks",
+        "DELETE FROM byop_playbook_versions",
+        "INSERT INTO byop_playbook_versions SELECT playbook_id, 2, version, logic_hash, saved_at, saved_by, withdrawn_at, "
+        "note, document FROM byop_playbook_versions",
         "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
         "DELETE FROM byop_evaluations WHERE id = 'id-0003'",
     ],
@@ -153,6 +159,7 @@ def test_inserted_and_deleted_rows_are_found(unguarded: EvaluationStore, stateme
     unguarded.save_votes("id-0003", [a_vote()])
     unguarded.interrupt("id-0003")
     unguarded.set_baseline("id-0001")
+    unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", based_on=None)
     assert altered(verify_store.verify_all(unguarded)) == ""
     execute(unguarded, statement)
     assert altered(verify_store.verify_all(unguarded)) != ""

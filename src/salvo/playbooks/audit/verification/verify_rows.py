@@ -21,7 +21,15 @@ from salvo.playbooks.audit.verification.verify import VerificationFinding, Verif
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.records import RawRow, RawRows, State
-from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, documents, evaluations, playbooks, votes
+from salvo.playbooks.store.tables import (
+    NOT_EVIDENCE,
+    baselines,
+    documents,
+    evaluations,
+    playbook_versions,
+    playbooks,
+    votes,
+)
 
 _ALL_UNKNOWN = "no entry of the audit log is about it, and earlier versions did not log an evaluation before its end"
 
@@ -236,6 +244,24 @@ def check_unreferenced(
         message = f"No other row was added or removed: {counts}."
         findings.append(VerificationFinding("rows", VerificationState.HOLDS, message))
     return findings
+
+
+def check_saved_playbooks(rows: Iterable[RawRow], log: LoggedRows) -> VerificationFinding:
+    """Compare the saved versions of playbooks with the log: none may have been altered, inserted or removed."""
+    stored = {(_text(row["playbook_id"]), row["number"]): row for row in rows}
+    changes: list[str] = []
+    for place, row in stored.items():
+        logged = log.playbook_versions.get(place)
+        if logged is None:
+            changes.append(f"version {_excerpt(place[1])} of {_excerpt(place[0])} was inserted or renamed")
+        else:
+            changes += row_changes(playbook_versions, row, logged)
+    removed = [place for place in log.playbook_versions if place not in stored]
+    changes += [f"version {number} of {_excerpt(name)} was removed" for name, number in removed]
+    if changes:
+        return _altered(f"Saved playbooks were altered: {listed(changes)}.")
+    message = f"Saved playbooks: {pluralize(len(stored), 'version')}, each as it was saved."
+    return VerificationFinding("rows", VerificationState.HOLDS, message)
 
 
 def _evidence(table: Table) -> list[str]:

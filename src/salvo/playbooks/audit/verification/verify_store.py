@@ -70,6 +70,9 @@ def verify_all(store: EvaluationStore) -> list[VerificationFinding]:
     findings += verify_rows.check_unreferenced(
         logged, stored_ids=ids, playbook_rows=store.raw_playbooks(), orphans=store.orphans()
     )
+    saved = store.saved_playbooks.raw_rows()
+    if saved or logged.playbook_versions:
+        findings.append(verify_rows.check_saved_playbooks(saved, logged))
     return [*findings, verify.chain(log)]
 
 
