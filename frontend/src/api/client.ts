@@ -20,6 +20,8 @@ import type {
   LabelRequest,
   LabelResult,
   Outcome,
+  PlaybookDocument,
+  PlaybookSave,
   QueueQuery,
   ReviewCreate,
   ToolChoiceTable,
@@ -108,6 +110,29 @@ export const api = {
   playbook: (id: string) =>
     unwrap(client.GET("/api/playbooks/{playbook_id}", { params: { path: { playbook_id: id } } })),
   validatePlaybook: (playbook: string) => unwrap(client.POST("/api/playbooks/validate", { body: { playbook } })),
+  /** Validate a playbook, its document or the text of its file, that is to be saved. */
+  checkPlaybook: (playbook: PlaybookDocument | string, signal: AbortSignal | null = null) =>
+    unwrap(client.POST("/api/playbooks/validate", { body: { playbook, to_save: true }, signal })),
+  savePlaybook: (save: PlaybookSave) => unwrap(client.POST("/api/saved-playbooks", { body: save })),
+  withdrawnPlaybooks: () => unwrap(client.GET("/api/saved-playbooks", { params: { query: { withdrawn: true } } })),
+  playbookVersions: (id: string) =>
+    unwrap(client.GET("/api/saved-playbooks/{playbook_id}", { params: { path: { playbook_id: id } } })),
+  withdrawPlaybook: (id: string, by: string) =>
+    unwrap(
+      client.POST("/api/saved-playbooks/{playbook_id}/withdraw", {
+        params: { path: { playbook_id: id } },
+        body: { by },
+      }),
+    ),
+  restorePlaybook: (id: string, by: string) =>
+    unwrap(
+      client.POST("/api/saved-playbooks/{playbook_id}/restore", {
+        params: { path: { playbook_id: id } },
+        body: { by },
+      }),
+    ),
+  playbookExportUrl: (id: string, number: number) =>
+    `/api/saved-playbooks/${encodeURIComponent(id)}/versions/${number}/export`,
   estimate: (request: EvaluationCreate, signal: AbortSignal) =>
     unwrap(client.POST("/api/estimate", { body: request, signal })),
 

@@ -20,7 +20,11 @@ export const queries = {
   evaluators: () => queryOptions({ queryKey: ["evaluators"], queryFn: api.evaluators, staleTime: 600_000 }),
   playbooks: () => queryOptions({ queryKey: ["playbooks"], queryFn: api.playbooks, staleTime: 10_000 }),
   playbook: (id: string) =>
-    queryOptions({ queryKey: ["playbooks", id], queryFn: () => api.playbook(id), staleTime: 600_000 }),
+    queryOptions({ queryKey: ["playbooks", "one", id], queryFn: () => api.playbook(id), staleTime: 10_000 }),
+  withdrawnPlaybooks: () =>
+    queryOptions({ queryKey: ["playbooks", "withdrawn"], queryFn: api.withdrawnPlaybooks, staleTime: 0 }),
+  playbookVersions: (id: string) =>
+    queryOptions({ queryKey: ["playbooks", "versions", id], queryFn: () => api.playbookVersions(id), staleTime: 0 }),
   evaluation: (id: string) =>
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>

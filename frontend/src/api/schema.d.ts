@@ -3246,6 +3246,8 @@ export interface components {
             /** Findings */
             findings: components["schemas"]["PlaybookProblem"][];
             playbook: components["schemas"]["PlaybookSummary"] | null;
+            /** Newest Number */
+            newest_number: number | null;
         };
         /**
          * PlaybookInput

@@ -23,6 +23,11 @@ export type JobState = Schemas["JobState"];
 export type Location = Schemas["Location"];
 export type Mode = Schemas["Mode"];
 export type PlaybookFindings = Schemas["PlaybookFindings"];
+/** A playbook as JSON. */
+export type PlaybookDocument = Record<string, unknown>;
+export type PlaybookProblem = Schemas["PlaybookProblem"];
+export type PlaybookSave = Schemas["PlaybookSave"];
+export type SavedVersion = Schemas["SavedVersion"];
 export type PlaybookEntry = Schemas["PlaybookSummary"];
 export type Problem = Schemas["ErrorDetail"];
 export type RawRun = Schemas["RawRun"];

@@ -36,6 +36,8 @@ const routes: RouteObject[] = [
       ),
       lazyRoute("timeline", async () => (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage),
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
+      lazyRoute("playbooks/new", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
+      lazyRoute("playbooks/:id/edit", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
       lazyRoute("scenarios", async () => (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage),
       lazyRoute("scenarios/batches/:id", async () => (await import("@/features/scenarios/batch/BatchPage")).BatchPage),
       lazyRoute(

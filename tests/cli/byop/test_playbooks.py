@@ -122,3 +122,35 @@ def test_a_playbook_that_is_nowhere_is_told_what_there_is() -> None:
 Error: There is no playbook 'ai_plugin_observability_v2', neither in the library nor as a file; did you mean "ai_plugin_observability_v1"?
 The library has: ai_plugin_observability_v1.
 """)
+
+
+def test_a_saved_playbook_is_listed_used_and_compared_by_its_id(file: Path) -> None:
+    write(file, changed("checks.0.severity", "high"))
+    assert run("playbooks", "save", "mine.json", "--by", "Dana").output == (
+        "Saved lease_review 2.0 as version 1. Use it with --playbook lease_review.\n"
+    )
+    again = run("playbooks", "save", "mine.json", "--by", "Dana")
+    assert again.exit_code == ExitCode.USAGE
+    assert (
+        again.stderr
+        == "Error: The playbook cannot be saved. The playbook has not changed since version 2.0 was saved.\n"
+    )
+    second = changed("checks.0.severity", "medium")
+    second["metadata"]["version"] = "2.1"
+    write(file, second)
+    run("playbooks", "save", "mine.json", "--by", "Kim", "--note", "Softer.")
+    assert [row["version"] for row in json.loads(run("playbooks", "--json").stdout)] == ["1.1.0", "2.1"]
+    versions = json.loads(run("playbooks", "versions", "lease_review", "--json").stdout)
+    assert [(version["number"], version["saved_by"]) for version in versions] == [(1, "Dana"), (2, "Kim")]
+    assert "Softer." in run("playbooks", "versions", "lease_review").stdout
+    assert run("playbooks", "diff", "lease_review", "1", "2").stdout.startswith(
+        "names_the_law: Severity: changed from “high” to “medium”.\n"
+    )
+    assert run("playbooks", "show", "lease_review").stdout.startswith("lease_review 2.1\n")
+    assert run("playbooks", "show", "lease_review@1").stdout.startswith("lease_review 2.0\n")
+    Path("text.txt").write_text("It is guaranteed under German law.", encoding="utf-8")
+    evaluated = run("run", "text.txt", "--playbook", "lease_review@1", "--evaluator", "rules", "--json")
+    report = json.loads(evaluated.stdout)["byop_report"]
+    assert report["integrity"]["playbook_logic_hash"] == versions[0]["logic_hash"]
+    assert run("playbooks", "show", "lease_review@7").exit_code == ExitCode.USAGE
+    assert run("playbooks", "versions", "nothing").exit_code == ExitCode.USAGE

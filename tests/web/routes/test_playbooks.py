@@ -42,6 +42,7 @@ async def test_a_playbook_is_validated_with_the_place_of_each_finding(api: Clien
             "path": "$.checks[0].severity",
             "level": "error",
             "message": 'must be one of high, medium; did you mean "high"?',
+            "place": "Check 1, severity",
         }
     )
     found = (await api.ask("POST", "/api/playbooks/validate", {"playbook": '{"a": 1, "a": 2'})).json()

@@ -4,7 +4,7 @@ import { Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
 
-/** The validator's findings about a playbook, each with its path. */
+/** The validator's findings about a playbook, each with its place in words. */
 export function Findings({ result, name }: { result: PlaybookFindings; name: string }) {
   const errors = result.findings.filter(({ level }) => level === "error").length;
   const warnings = result.findings.length - errors;
@@ -23,9 +23,9 @@ export function Findings({ result, name }: { result: PlaybookFindings; name: str
           {result.findings.map((finding) => (
             <li key={`${finding.path} ${finding.message}`} className="[overflow-wrap:anywhere]">
               <Label tone={finding.level === "error" ? "red" : "amber"}>{finding.level}</Label>{" "}
-              <code>
-                <VisibleText>{finding.path}</VisibleText>
-              </code>{" "}
+              <strong>
+                <VisibleText>{finding.place}</VisibleText>
+              </strong>{" "}
               <VisibleText>{finding.message}</VisibleText>
             </li>
           ))}

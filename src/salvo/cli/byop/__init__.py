@@ -36,7 +36,9 @@ COMMANDS = {
     "keys": LazyCommand(
         "salvo.cli.byop.keys", "Create, replace and revoke the key that signs reports and the audit log."
     ),
-    "playbooks": LazyCommand("salvo.cli.byop.playbooks", "List the playbooks of the library, or show one."),
+    "playbooks": LazyCommand(
+        "salvo.cli.byop.playbooks", "List the playbooks of the library and the saved ones, show one, or save one."
+    ),
     "validate": LazyCommand("salvo.cli.byop.validate", "Check a playbook file, without calling a model."),
     "schema": LazyCommand("salvo.cli.byop.schema", "Print the JSON Schema of a playbook or of a report."),
     "models": LazyCommand("salvo.cli.models", "List models: what they accept and cost, and which keys are set."),

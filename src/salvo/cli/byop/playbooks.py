@@ -1,18 +1,23 @@
-"""`byop playbooks`: the playbooks of the library."""
+"""`byop playbooks`: the playbooks of the library, and those that are saved in the database."""
 
 from __future__ import annotations
 
 import json
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
+from salvo.cli.byop.playbook_argument import find_playbook, saved_playbooks
 from salvo.cli.output import echo, echo_json
+from salvo.engine.runtime.files import read_up_to
 from salvo.engine.text.terminal import table
+from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Check, Playbook
+from salvo.playbooks.playbook.document import LARGEST
 
 WIDTH = 100
 
@@ -21,14 +26,14 @@ WIDTH = 100
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def playbooks(context: click.Context, as_json: bool) -> None:
-    """List the playbooks of the library, or show one.
+    """List the playbooks of the library and the saved ones, show one, or save one.
 
     Every report contains the logic hash of its playbook. The hash changes whenever the playbook changes, apart from its
     dates.
     """
     if context.invoked_subcommand:
         return
-    rows = [_row(library.load(name)) for name in library.names()]
+    rows = [_row(playbook) for playbook in (*map(library.load, library.names()), *saved_playbooks())]
     if as_json:
         echo_json(json.dumps(rows, indent=2))
         return
@@ -37,16 +42,77 @@ def playbooks(context: click.Context, as_json: bool) -> None:
 
 
 @playbooks.command
-@click.argument("name", metavar="ID|FILE")
+@click.argument("name", metavar="ID|ID@NUMBER|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print the playbook's document.")
 def show(name: str, as_json: bool) -> None:
-    """Show a playbook: its checks, and how each is decided."""
-    playbook = library.find(name)
+    """Show a playbook: its checks, and how each is decided.
+
+    ID@2 is the second version of a saved playbook; ID alone is the newest.
+    """
+    playbook = find_playbook(name)
     if as_json:
         echo_json(json.dumps(playbook.document, indent=2, ensure_ascii=False))
         return
     for line in _lines(playbook):
         echo(line)
+
+
+@playbooks.command
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--by", required=True, metavar="NAME", help="Who saves it.")
+@click.option("--note", default="", help="What was changed.")
+def save(file: Path, by: str, note: str) -> None:
+    """Save a playbook file in the database, as the next version of its id.
+
+    Saved playbooks are listed and used by their id, here and on the page. Earlier versions stay as they are.
+    """
+    # SQLAlchemy and Pydantic, which listing the library does not need.
+    from salvo.cli.byop.database import open_store
+    from salvo.playbooks.playbook.validate import read
+
+    playbook = read(read_up_to(file, LARGEST), str(file))
+    with open_store(make=True) as store:
+        versions = store.saved_playbooks.versions(playbook.id)
+        newest = versions[-1].number if versions else None
+        saved = store.saved_playbooks.save(playbook, saved_by=by, note=note, based_on=newest)
+    echo(f"Saved {playbook.id} {playbook.version} as version {saved.number}. Use it with --playbook {playbook.id}.")
+
+
+@playbooks.command
+@click.argument("playbook_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def versions(playbook_id: str, as_json: bool) -> None:
+    """List the versions of a saved playbook: who saved each when, and its logic hash."""
+    from salvo.cli.byop.database import open_for_listing  # as above
+    from salvo.engine.jsonio import json_codec
+
+    with open_for_listing() as store:
+        saved = store.saved_playbooks.versions(playbook_id) or [store.saved_playbooks.load(playbook_id).saved]
+    if as_json:
+        echo_json(json_codec.dumps(saved, indent=2))
+        return
+    header = ("NUMBER", "VERSION", "SAVED", "BY", "LOGIC HASH", "NOTE")
+    rows = [
+        (str(row.number), row.version, f"{row.saved_at[:19]}Z", row.saved_by, row.logic_hash, row.note) for row in saved
+    ]
+    echo("\n".join(table(header, [tuple(map(printable, row)) for row in rows])))
+
+
+@playbooks.command
+@click.argument("playbook_id", metavar="ID")
+@click.argument("before", type=click.IntRange(min=1))
+@click.argument("after", type=click.IntRange(min=1))
+def diff(playbook_id: str, before: int, after: int) -> None:
+    """Show in words what changed between two versions of a saved playbook, by their numbers."""
+    from salvo.cli.byop.database import open_for_listing  # as above
+    from salvo.playbooks.playbook.changes import changes, effect, sentence
+
+    with open_for_listing() as store:
+        earlier, later = (store.saved_playbooks.load(playbook_id, number) for number in (before, after))
+    made = changes(earlier.document, later.document)
+    for change in made:
+        echo(printable(sentence(change), multiline=True))
+    echo(effect(made))
 
 
 def _row(playbook: Playbook) -> dict[str, Any]:

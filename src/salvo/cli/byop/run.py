@@ -23,7 +23,13 @@ FILE = click.Path(path_type=Path)
     type=click.Choice(["windows-1252"]),
     help="How to read text files that are neither UTF-8 nor UTF-16. By default they are refused.",
 )
-@click.option("--playbook", default="ai_plugin_observability_v1", show_default=True, help="An id, or a file.")
+@click.option(
+    "--playbook",
+    default="ai_plugin_observability_v1",
+    show_default=True,
+    metavar="ID|ID@NUMBER|FILE",
+    help="A playbook of the library, a saved one or a version of it, or a file.",
+)
 @click.option("--mode", type=click.Choice(["full", "screening"]), default="full", show_default=True)
 @click.option(
     "--runs", type=click.IntRange(min=1), help="How many times each check is judged; at least 3 in full mode."

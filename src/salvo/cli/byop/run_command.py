@@ -17,6 +17,7 @@ from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, 
 from salvo.cli.byop.evaluator_configs import new_configs
 from salvo.cli.byop.input_files import read_inputs
 from salvo.cli.byop.lazy_store import LazyStore
+from salvo.cli.byop.playbook_argument import find_playbook
 from salvo.cli.byop.resumed_job import resumed_job
 from salvo.cli.byop.signing_option import read_signing_key
 from salvo.cli.exit_codes import ExitCode
@@ -26,7 +27,6 @@ from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.inputs import Inputs, SourceFile
 from salvo.playbooks.evaluate.request import EvaluationRequest, new_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
-from salvo.playbooks.playbook import library
 from salvo.playbooks.report import export, terminal
 from salvo.playbooks.report.export import json
 from salvo.playbooks.report.report import Report
@@ -161,7 +161,7 @@ def _new_jobs(options: RunOptions) -> list[EvaluationJob]:
 
 
 def _request_maker(options: RunOptions) -> MakeRequest:
-    playbook = library.find(options.playbook)
+    playbook = find_playbook(options.playbook)
 
     def make_request(
         report_id: str, evaluator: str, inputs: Inputs, file: SourceFile | None, file_title: str | None

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, RowMapping, and_, func, insert, select, updat
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
-from salvo.errors import PlaybookChangedError, PlaybookError, StoreError, UnknownIdError
+from salvo.errors import InputError, PlaybookChangedError, StoreError, UnknownIdError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.saving import SavedVersion, saving_problems
@@ -49,7 +49,7 @@ class SavedPlaybooks:
         """Save the next version of a playbook without errors, and list it if it was withdrawn.
 
         `based_on` is the number of the version that was edited, or None for a new playbook: PlaybookChangedError if
-        somebody saved another one meanwhile. PlaybookError says what keeps it from being saved.
+        somebody saved another one meanwhile. InputError says what keeps it from being saved.
         """
         now = self._now()
         with self._database.writing(alone=True) as connection:
@@ -58,7 +58,8 @@ class SavedPlaybooks:
             if newest != based_on:
                 raise _changed(playbook.id, saved)
             if problems := saving_problems(playbook, saved):
-                raise PlaybookError("The playbook", list(map(str, problems)))
+                reasons = "; ".join(f"{problem.place} {problem.message}" for problem in problems)
+                raise InputError(f"The playbook cannot be saved. {reasons}.")
             values = {
                 "playbook_id": playbook.id,
                 "number": (newest or 0) + 1,

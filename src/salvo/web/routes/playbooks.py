@@ -59,6 +59,8 @@ class PlaybookFindings:
     """Errors first."""
     playbook: PlaybookSummary | None
     """None if there are errors."""
+    newest_number: int | None = None
+    """The number of the newest saved version with the same id; None if there is none, or there are errors."""
 
 
 DocumentOrText: TypeAlias = dict[str, Any] | Text
@@ -119,8 +121,11 @@ def _findings(body: PlaybookInput, saved: SavedPlaybooks) -> PlaybookFindings:
     if any(problem.level == "error" for problem in findings):
         return PlaybookFindings(False, findings, None)
     playbook = Playbook.from_document(document)
-    in_the_way = saving_problems(playbook, saved.versions(playbook.id)) if body.to_save else []
-    return PlaybookFindings(not in_the_way, [*in_the_way, *findings], None if in_the_way else summary(playbook))
+    versions = saved.versions(playbook.id)
+    newest = versions[-1].number if versions else None
+    in_the_way = saving_problems(playbook, versions) if body.to_save else []
+    listed = None if in_the_way else summary(playbook)
+    return PlaybookFindings(not in_the_way, [*in_the_way, *findings], listed, newest)
 
 
 def examine_input(playbook: DocumentOrText) -> tuple[Any, list[PlaybookProblem]]:

@@ -11,6 +11,7 @@ from pydantic import Field
 from salvo.engine.jsonio import json_codec
 from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.errors import UnknownIdError
+from salvo.playbooks.playbook.changes import PlaybookChange, changes, effect
 from salvo.playbooks.playbook.saving import SavedVersion
 from salvo.playbooks.playbook.validate import playbook_without_errors
 from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
@@ -29,7 +30,8 @@ from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api/saved-playbooks", tags=["playbooks"], route_class=JsonRoute)
 
-Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+_MAX_NUMBER = 2**31 - 1
+Number = Annotated[int, Path(ge=1, le=_MAX_NUMBER)]
 PersonName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
 
@@ -92,6 +94,28 @@ def versions(playbook_id: Name, services: ServicesDep) -> SavedVersionList:
 def version(playbook_id: Name, number: Number, services: ServicesDep) -> PlaybookDetail:
     """Return a version with its document."""
     return saved_detail(services.store.saved_playbooks.load(playbook_id, number))
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookDiff:
+    before: SavedVersion
+    after: SavedVersion
+    changes: list[PlaybookChange]
+    effect: str
+    """What the changes mean for reports."""
+
+
+@router.get("/{playbook_id}/diff", operation_id="diffPlaybookVersions")
+def diff(
+    playbook_id: Name,
+    services: ServicesDep,
+    before: Annotated[int, Query(ge=1, le=_MAX_NUMBER)],
+    after: Annotated[int, Query(ge=1, le=_MAX_NUMBER)],
+) -> PlaybookDiff:
+    """Return what changed between two versions, in words."""
+    earlier, later = (services.store.saved_playbooks.load(playbook_id, number) for number in (before, after))
+    made = changes(earlier.document, later.document)
+    return PlaybookDiff(earlier.saved, later.saved, made, effect(made))
 
 
 @router.get(

@@ -146,8 +146,8 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
         "DELETE FROM byop_playbooks",
         "INSERT INTO byop_playbooks SELECT 'sha256:0', id, version, document FROM byop_playbooks",
         "DELETE FROM byop_playbook_versions",
-        "INSERT INTO byop_playbook_versions SELECT playbook_id, 2, version, logic_hash, saved_at, saved_by, withdrawn_at, "
-        "note, document FROM byop_playbook_versions",
+        """INSERT INTO byop_playbook_versions SELECT playbook_id, 2, version, logic_hash, saved_at, saved_by,
+        withdrawn_at, note, document FROM byop_playbook_versions""",
         "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
         "DELETE FROM byop_evaluations WHERE id = 'id-0003'",
     ],

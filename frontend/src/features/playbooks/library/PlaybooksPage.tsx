@@ -1,22 +1,22 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
-import type { PlaybookEntry } from "@/api/types";
+import type { PlaybookEntry, SavedVersion } from "@/api/types";
 import { Label } from "@/components/Badge";
-import { Button, TextLink } from "@/components/Button";
+import { Button, ButtonLink, DownloadLink, TextLink } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
-import { FileChooser, JSON_FILES } from "@/components/FileChooser";
 import { LongText } from "@/components/LongText";
-import { type Fact, FactRows, PageTitle, Section } from "@/components/layout";
+import { FactRows, PageTitle, Section } from "@/components/layout";
 import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle } from "@/lib/format";
-import { useFileDrop } from "@/lib/useFileDrop";
+import { checkTitle, formatTime } from "@/lib/format";
 import { useDraft } from "../evaluate/draft";
-import { Findings } from "../Findings";
+import { useReviewerName } from "../review/reviewer";
+import { playbookFacts } from "./facts";
+import { ImportPlaybook } from "./ImportPlaybook";
 
 export function PlaybooksPage() {
   const { data, error, refetch } = useQuery(queries.playbooks());
@@ -25,6 +25,11 @@ export function PlaybooksPage() {
       <PageTitle lead="A playbook defines the test: what each check looks for, how it is judged, and what counts as evidence. Every report contains the logic hash of its playbook.">
         Playbooks
       </PageTitle>
+      <p className="mb-6">
+        <ButtonLink to="/playbooks/new" variant="primary">
+          New playbook
+        </ButtonLink>
+      </p>
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
       {!data && !error ? <Loading label="the playbooks" /> : null}
       <div className="space-y-4">
@@ -32,7 +37,8 @@ export function PlaybooksPage() {
           <PlaybookCard key={playbook.logic_hash} playbook={playbook} />
         ))}
       </div>
-      <PlaybookValidator />
+      <WithdrawnPlaybooks />
+      <ImportPlaybook />
     </div>
   );
 }
@@ -44,34 +50,92 @@ function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
       <h2 className="text-xl">
         <VisibleText>{playbook.title}</VisibleText>
       </h2>
+      {playbook.saved ? <SavedLine saved={playbook.saved} /> : null}
       {playbook.used_by ? (
         <p className="mt-1 text-soft">
-          Not part of the library. Stored with evaluations, most recently{" "}
+          Neither part of the library nor saved. Stored with evaluations, most recently{" "}
           <TextLink to={`/evaluations/${playbook.used_by}`}>{playbook.used_by}</TextLink>.
         </p>
       ) : null}
       <FactRows facts={playbookFacts(playbook)} />
-      <Button className="mt-3" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Hide details" : "Show details"}
-      </Button>
+      <div className="mt-3 flex flex-wrap gap-2">
+        <Button aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Hide details" : "Show details"}
+        </Button>
+        {playbook.saved ? (
+          <>
+            <ButtonLink to={`/playbooks/${encodeURIComponent(playbook.id)}/edit`}>Edit</ButtonLink>
+            <DownloadLink href={api.playbookExportUrl(playbook.id, playbook.saved.number)}>Export JSON</DownloadLink>
+            <ListingButton playbook={playbook} action="withdraw" />
+          </>
+        ) : null}
+        <ButtonLink to={`/playbooks/new?copy=${encodeURIComponent(playbookKey(playbook))}`}>
+          Edit a copy
+        </ButtonLink>
+      </div>
       {open ? <PlaybookDetails playbook={playbook} /> : null}
     </article>
   );
 }
 
-function playbookFacts(playbook: PlaybookEntry): Fact[] {
-  return [
-    { name: "Id and version", value: `${playbook.id} ${playbook.version}`, code: true },
-    { name: "Checks", value: `${playbook.checks}, ${playbook.judged} of them judged by the evaluator` },
-    { name: "Runs", value: `at least ${playbook.min_runs} in full mode` },
-    ...(playbook.intended_use.length ? [{ name: "Intended use", value: playbook.intended_use.join("; ") }] : []),
-    { name: "Logic hash", value: playbook.logic_hash, code: true, copy: true },
-  ];
+/** Its id in the API: others than those of the library and saved ones may share an id, so their hash is used. */
+function playbookKey(playbook: PlaybookEntry): string {
+  return playbook.used_by ? playbook.logic_hash : playbook.id;
+}
+
+function SavedLine({ saved }: { saved: SavedVersion }) {
+  return (
+    <p className="mt-1 text-soft">
+      Version {saved.number}, saved by <VisibleText>{saved.saved_by}</VisibleText> on {formatTime(saved.saved_at)}
+      {saved.note ? (
+        <>
+          : <VisibleText>{saved.note}</VisibleText>
+        </>
+      ) : null}
+    </p>
+  );
+}
+
+function ListingButton({ playbook, action }: { playbook: PlaybookEntry; action: "withdraw" | "restore" }) {
+  const [name] = useReviewerName();
+  const client = useQueryClient();
+  const by = name.trim() || "unknown";
+  const change = useMutation({
+    mutationFn: () =>
+      action === "withdraw" ? api.withdrawPlaybook(playbook.id, by) : api.restorePlaybook(playbook.id, by),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["playbooks"] }),
+  });
+  return (
+    <>
+      <Button disabled={change.isPending} onClick={() => change.mutate()}>
+        {action === "withdraw" ? "Take off the list" : "Put back on the list"}
+      </Button>
+      {change.error ? <ErrorNotice error={change.error} /> : null}
+    </>
+  );
+}
+
+function WithdrawnPlaybooks() {
+  const { data } = useQuery(queries.withdrawnPlaybooks());
+  if (!data?.length) return null;
+  return (
+    <Section title="Taken off the list">
+      <ul className="space-y-3">
+        {data.map((playbook) => (
+          <li key={playbook.id} className="flex flex-wrap items-center gap-3">
+            <span className="[overflow-wrap:anywhere]">
+              <VisibleText>{playbook.title}</VisibleText> <code>{playbook.id}</code>
+            </span>
+            <ListingButton playbook={playbook} action="restore" />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
 }
 
 function PlaybookDetails({ playbook }: { playbook: PlaybookEntry }) {
-  // A library playbook is identified by its id; others may share one, so use the hash.
-  const { data, error, refetch } = useQuery(queries.playbook(playbook.used_by ? playbook.logic_hash : playbook.id));
+  const { data, error, refetch } = useQuery(queries.playbook(playbookKey(playbook)));
   const navigate = useNavigate();
   const { change } = useDraft();
   if (error) return <ErrorNotice error={error} onRetry={refetch} />;
@@ -139,32 +203,4 @@ function readChecks(document: Record<string, unknown>): CheckEntry[] {
       hints: Array.isArray(method.pattern_hints) ? method.pattern_hints.map(String) : [],
     };
   });
-}
-
-function PlaybookValidator() {
-  const check = useMutation({
-    mutationFn: async (file: File) => ({ name: file.name, result: await api.validatePlaybook(await file.text()) }),
-  });
-  const { dragging, handlers } = useFileDrop(check.mutate);
-  return (
-    <Section title="Validate your own playbook">
-      <fieldset
-        aria-label="Playbook file"
-        className={`rounded border border-edge border-dashed px-6 py-8 text-center ${dragging ? "bg-blue-tint" : ""}`}
-        {...handlers}
-      >
-        <p className="mb-3 text-soft">
-          Drop a JSON file here. It is validated but not stored. To use it, upload it on the Evaluate page.
-        </p>
-        <FileChooser label="Playbook to validate" accept={JSON_FILES} onFile={check.mutate} disabled={check.isPending}>
-          {check.isPending ? "Checking …" : "Choose a file"}
-        </FileChooser>
-      </fieldset>
-      <div className="mt-4 space-y-4">
-        {check.error ? <ErrorNotice error={check.error} /> : null}
-        {check.data ? <Findings result={check.data.result} name={check.data.name} /> : null}
-        {check.data?.result.playbook ? <FactRows facts={playbookFacts(check.data.result.playbook)} /> : null}
-      </div>
-    </Section>
-  );
 }
