@@ -420,6 +420,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/saved-playbooks/{playbook_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diff
+         * @description Return what changed between two versions, in words.
+         */
+        get: operations["diffPlaybookVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/saved-playbooks/{playbook_id}/versions/{number}/export": {
         parameters: {
             query?: never;
@@ -3231,6 +3251,27 @@ export interface components {
             span: string;
             location: components["schemas"]["Location"];
         };
+        /** PlaybookChange */
+        PlaybookChange: {
+            /** Check Id */
+            check_id: string | null;
+            /** Place */
+            place: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "added" | "removed" | "changed" | "moved";
+            /** Before */
+            before: string;
+            /** After */
+            after: string;
+            /**
+             * Is Example
+             * @default false
+             */
+            is_example: boolean;
+        };
         /** PlaybookDetail */
         PlaybookDetail: {
             listed: components["schemas"]["PlaybookSummary"];
@@ -3238,6 +3279,15 @@ export interface components {
             document: {
                 [key: string]: unknown;
             };
+        };
+        /** PlaybookDiff */
+        PlaybookDiff: {
+            before: components["schemas"]["SavedVersion"];
+            after: components["schemas"]["SavedVersion"];
+            /** Changes */
+            changes: components["schemas"]["PlaybookChange"][];
+            /** Effect */
+            effect: string;
         };
         /** PlaybookFindings */
         PlaybookFindings: {
@@ -5614,6 +5664,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    diffPlaybookVersions: {
+        parameters: {
+            query: {
+                before: number;
+                after: number;
+            };
+            header?: never;
+            path: {
+                playbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookDiff"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

@@ -24,7 +24,17 @@ def test_every_kind_of_change_is_told_in_words() -> None:
     after["checks"][0]["labelled_examples"] = [{"text": "It is.", "expected": "fail"}]
     after["assumptions"] = []
     after["variance_handling"]["min_runs"] = 5
-    assert sentences(document(), after) == snapshot(['names_the_law: Severity: changed from “high” to “medium”.', 'names_the_law: Example 1: added, “It is. (fail)”.', 'no_guarantee: Patterns: removed, “guarantee[ds]?”.', 'no_guarantee: Patterns: added, “surely”.', 'new_one: added, “Is it new?”.', 'Assumptions: removed, “The text is a review.”.', 'Repeated runs, number of runs: changed from “3” to “5”.'])
+    assert sentences(document(), after) == snapshot(
+        [
+            "names_the_law: Severity: changed from “high” to “medium”.",
+            "names_the_law: Example 1: added, “It is. (fail)”.",
+            "no_guarantee: Patterns: removed, “guarantee[ds]?”.",
+            "no_guarantee: Patterns: added, “surely”.",
+            "new_one: added, “Is it new?”.",
+            "Assumptions: removed, “The text is a review.”.",
+            "Repeated runs, number of runs: changed from “3” to “5”.",
+        ]
+    )
     assert sentences(after, document())[0] == "new_one: removed, “Is it new?”."
 
 
