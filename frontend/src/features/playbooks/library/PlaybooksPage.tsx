@@ -69,9 +69,7 @@ function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
             <ListingButton playbook={playbook} action="withdraw" />
           </>
         ) : null}
-        <ButtonLink to={`/playbooks/new?copy=${encodeURIComponent(playbookKey(playbook))}`}>
-          Edit a copy
-        </ButtonLink>
+        <ButtonLink to={`/playbooks/new?copy=${encodeURIComponent(playbookKey(playbook))}`}>Edit a copy</ButtonLink>
       </div>
       {open ? <PlaybookDetails playbook={playbook} /> : null}
     </article>
