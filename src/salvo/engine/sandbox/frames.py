@@ -28,10 +28,19 @@ def read_frame(stream: IO[bytes]) -> tuple[Any, bytes]:
     return json.loads(text), _read(stream, content_length)
 
 
-def read_raw_frame(stream: IO[bytes]) -> bytes:
-    """Return the next message as it is, to be passed on. Raises EOFError where the other side has ended."""
-    lengths = _read(stream, _LENGTHS.size)
-    return lengths + _read(stream, sum(_LENGTHS.unpack(lengths)))
+def split_frames(content: bytes) -> tuple[list[tuple[Any, bytes]], bytes]:
+    """Return the complete messages at the beginning of the content, and the rest."""
+    messages = []
+    start, view = 0, memoryview(content)
+    while len(content) - start >= _LENGTHS.size:
+        text_length, content_length = _LENGTHS.unpack_from(content, start)
+        text_end = start + _LENGTHS.size + text_length
+        if len(content) < text_end + content_length:
+            break
+        message = json.loads(bytes(view[start + _LENGTHS.size : text_end]))
+        messages.append((message, bytes(view[text_end : text_end + content_length])))
+        start = text_end + content_length
+    return messages, content[start:]
 
 
 def _read(stream: IO[bytes], length: int) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
-from salvo.engine.sandbox.frames import read_frame, write_frame
+from salvo.engine.sandbox.frames import split_frames, write_frame
 from salvo.engine.wire.base import RecordingOptions
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
@@ -62,13 +62,10 @@ def pack(messages: Iterable[Message]) -> bytes:
     return stream.getvalue()
 
 
-def unpack(content: bytes) -> list[Message]:
-    stream = io.BytesIO(content)
-    messages = []
-    while stream.tell() < len(content):
-        (kind, fields), more = read_frame(stream)
-        messages.append(Message(kind, fields, more))
-    return messages
+def unpack(content: bytes) -> tuple[list[Message], bytes]:
+    """Return the messages that have come completely, and the beginning of the next one."""
+    frames, rest = split_frames(content)
+    return [Message(kind, fields, more) for (kind, fields), more in frames], rest
 
 
 def plain(value: object) -> Any:

@@ -102,7 +102,8 @@ class RayLink:
         self._actor: Any = None
         self._sending: set[asyncio.Future[Any]] = set()
         self._end = "it has ended"
-        self._node = ""
+        self._rest = b""
+        """The beginning of a message whose end has not come yet."""
 
     async def start(self, setup: WorkerSetup) -> None:
         self._actor = self._class.remote()
@@ -126,10 +127,14 @@ class RayLink:
         sending.add_done_callback(self._sending.discard)
 
     async def receive(self) -> Sequence[Message]:
+        messages: list[Message] = []
         try:
-            messages = unpack(await self._actor.receive.remote())
-            if not messages:
-                self._end = await self._actor.end.remote()
+            while not messages:
+                content = await self._actor.receive.remote()
+                if not content:
+                    self._end = await self._actor.end.remote()
+                    break
+                messages, self._rest = unpack(self._rest + content)
         except self._ray.exceptions.RayError as error:
             self._end = _first_line(error)
             return []

@@ -8,6 +8,7 @@ can still answer Ray. The worker ends when its actor does, however that ends.
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 import subprocess
 import threading
@@ -16,11 +17,14 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from salvo.engine.runtime.subprocesses import guard, kill_group
-from salvo.engine.sandbox.frames import read_raw_frame
 from salvo.scenarios.run.executors.worker_start import describe_end, start_worker
 
 _COLLECT_SECONDS = 0.1
 """How long messages are collected before they are sent: each answer of an actor costs about a millisecond of CPU."""
+_PAUSE_SECONDS = 0.05
+"""Between two looks at a worker that has written little: to wake for each of its messages costs more than that."""
+_LITTLE = 32 * 1024
+"""Bytes: half of what a pipe holds, so that a worker with large recordings never waits."""
 
 
 class RayWorker:
@@ -45,7 +49,7 @@ class RayWorker:
         self._to_worker.put(content)
 
     async def receive(self) -> bytes:
-        """Return the next messages; nothing if the worker has ended."""
+        """Return what the worker has written, which may end in the middle of a message; nothing if it has ended."""
         await self._has_messages.wait()
         await asyncio.sleep(_COLLECT_SECONDS)
         with self._lock:
@@ -69,14 +73,16 @@ class RayWorker:
         """Collect the messages of the worker until it ends. Run in a thread."""
         if process.stdout is None:
             raise RuntimeError("the process was started without a pipe")
-        with suppress(EOFError, OSError):
-            while True:
-                frame = read_raw_frame(process.stdout)
+        pause = threading.Event()
+        with suppress(OSError):
+            while content := os.read(process.stdout.fileno(), 2 * _LITTLE):
                 with self._lock:
                     is_first = not self._to_driver
-                    self._to_driver.append(frame)
+                    self._to_driver.append(content)
                 if is_first:
                     loop.call_soon_threadsafe(self._has_messages.set)
+                if len(content) < _LITTLE:
+                    pause.wait(_PAUSE_SECONDS)
         with self._lock:
             self._has_ended = True
         loop.call_soon_threadsafe(self._has_messages.set)
