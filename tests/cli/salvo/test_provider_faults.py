@@ -154,10 +154,10 @@ def test_a_read_limit_ends_a_call_without_data(project: UserProject) -> None:
 
 
 def test_tries_that_fail_are_not_the_agent_s_time(project: UserProject) -> None:
-    _, result = flight(project, [Fault.hang(), Fault.hang(), DONE], "--call-timeout", "0.7", timeout=1.0)
+    _, result = flight(project, [Fault.hang(), Fault.hang(), DONE], "--call-timeout", "2", timeout=3.5)
     assert result["cause"] == "assertion", "it was judged"
     assert result["metrics"]["retries"] == 2
-    assert result["metrics"]["latency"] < 0.7
+    assert result["metrics"]["latency"] < 2
 
 
 @pytest.mark.parametrize(
