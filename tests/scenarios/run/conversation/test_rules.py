@@ -69,6 +69,10 @@ INVERTED = [
     "Let me check that for you.",
     "Your refund is on its way.",
     "Hello, this is customer support.",
+    "I will do whatever it takes to help you.",
+    "I’m here for you.",
+    "What is your request?",
+    "You have some questions. Are you asking about something?",
 ]
 LEAKED = [
     "As a simulated user, I would now ask for my money.",
@@ -92,6 +96,13 @@ LEAKED = [
     "What does the person want?",
     "A person has some idea about how to do something.",
     "Hello, I am writing a response.",
+    "What is the user doing, what is the agent's order?",
+    "It is not possible for me to find the user's contact information now.",
+    "The conversation has already begun.",
+    "The conversation will never begin again.",
+    "I can't speak the language of the person.",
+    "what is happening to the person who talks about what they want?",
+    "Your next message is finished.",
     "So, write the next message. Answer me!",
 ]
 
@@ -117,6 +128,15 @@ def test_a_user_that_tells_its_instructions_or_thoughts_is_caught(message: str) 
 )
 def test_a_placeholder_is_caught(message: str) -> None:
     assert "It has the placeholder" in broken(message)
+
+
+@pytest.mark.parametrize("message", ["", " ", "{", "…"])
+def test_a_message_without_words_is_caught(message: str) -> None:
+    assert broken(message) == "The message has no words."
+
+
+def test_who_has_to_do_with_users_may_speak_of_them() -> None:
+    assert violations("The user cannot log in.", FACTS, ["Which user is it?", "What does the user see?"], []) == []
 
 
 def test_who_has_to_do_with_json_may_speak_of_it() -> None:
@@ -152,6 +172,8 @@ def test_what_the_agent_put_in_brackets_may_be_named() -> None:
         "THE ORDER NUMBER IS WRONG, I said. My order PLEASE!",
         "Can I speak to a person? The person I spoke to was rude.",
         "First of all, wait a second: can you check that for me?",
+        "Are you the person who can decide? I want to talk to the person in charge.",
+        "I have a question. This conversation is over if you do not answer it.",
         "I am writing a message because nobody has called.",
         "See [the photo](shop.example.com/returns). Is 5 < 25 and 25 > 3? a[i] is what it shows.",
     ],

@@ -55,6 +55,10 @@ _AGENT_PHRASES = (
     r"\blet (?:me|us) (?:help|assist) you\b",
     r"\blet me [^.!?\n]{1,40} for you\b",
     rf"\b(?:i|we){_OFFER} (?:refund|send|pay|credit|transfer|issue|process|return) [^.!?\n]{{1,40}} to your\b",
+    r"\b(?:i|we)(?:'ll| will) [^.!?\n]{1,40} to (?:help|assist) you\b",
+    r"\bi(?:'m| am) here for you\b",
+    r"\bwhat(?:'s| is) your (?:request|question|concern|inquiry|enquiry)\b",
+    r"\byou have (?:some|any|a) (?:questions?|requests?|concerns?)\b",
     r"\b(?:this is|you(?:'ve| have) reached) (?:the )?(?:customer|technical|our) (?:support|service|care)\b",
     r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
     rf"\b(?:i|we)(?:'ve| have| will|'ll| can)?(?: now| just)? {_SERVING}{_PAYMENT}? your {_SERVED}\b",
@@ -75,7 +79,6 @@ _LEAKS = (
     r"\b(?:told|instructed|supposed|prompted) to (?:say|act|play|pretend|write|speak|respond|answer|behave)\b",
     r"\b(?:stay|staying|out of) (?:in )?character\b",
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
-    r"\bthe user (?:would|should|might|wants|says|needs|is)\b",
     r"\bthe person (?:says|wants|knows)\b",
     r"\b(?:does|did|do|should|would|can|will) the person (?:say|want|know|need|do|mean)\b",
     r"(?:^|[.!?]\s+)(?:a|the|this) person (?:has|is|wants|needs|knows|says|would|should)\b",
@@ -83,7 +86,9 @@ _LEAKS = (
     r"\bi(?:'m| am) (?:writing|going to write|giving|generating) (?:a|the|my) (?:response|reply|answer)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
     r"\bthe person and what they\b",
-    r"\b(?:the|this|your|our) conversation (?:(?:has|will|is|can)(?: not| now)? )?(?:begun|begins?|starts?|started)\b",
+    r"\b(?:the|this|your|our) conversation (?:\w+ ){0,3}(?:begun|begins?|began|starts?|started)\b",
+    r"\b(?:of the person|the person who (?:talks|speaks|writes|wants))\b",
+    r"\b(?:your|my|the) next message\b",
     r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
@@ -96,7 +101,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
-_TASK = re.compile(r"\bjson\b|\bpersonas?\b", re.IGNORECASE)
+_TASK = re.compile(r"\bjson\b|\bpersonas?\b|\bthe user(?:'s)?\b", re.IGNORECASE)
 """The form of its answer, and its description. A user may name them who has to do with them, or whom the agent asks."""
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
@@ -128,8 +133,8 @@ def violations(
 def _violations(
     message: str, facts: UserFacts, agent_messages: Sequence[str], user_messages: Sequence[str]
 ) -> Iterator[str]:
-    if not message.strip():
-        yield "The message is empty."
+    if not _words(message):
+        yield "The message has no words."
         return
     known = [*facts.texts(), *agent_messages, *user_messages]
     if unknown := unknown_facts(message, known):
