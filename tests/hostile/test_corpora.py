@@ -1,95 +1,24 @@
 """Ten thousand mutated files and replies: no traceback, no hang, and no process left behind."""
 
 import json
-import os
 import shutil
-import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
-from click.testing import Result
 
+from tests.hostile.checks import check, parts
 from tests.hostile.mutations import mutated_bytes, mutated_json
 from tests.support.byop_project import ByopProject
 from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
 from tests.support.provider import LoopbackProvider, Say, Use, UseTools, always, by_turn
 
 pytestmark = [pytest.mark.load, pytest.mark.timeout(600)]
-
-CPU_SECONDS = 5
-PARTS = 4
-"""Each corpus is split, so that several processes share it."""
-
-OWN_PROCESSES = ("salvo.engine.sandbox.worker", "program_guard.py")
-
-parts = pytest.mark.parametrize("part", range(PARTS))
-
-
-def children() -> set[str]:
-    """The processes that this one has started and that still run; empty where the system does not list them.
-
-    Idle workers of the sandbox and the guard of programs are no part of it: they end with this process.
-    """
-    listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    numbers = listed.read_text().split() if listed.exists() else []
-    return {number for number in numbers if not any(own in command_line(number) for own in OWN_PROCESSES)}
-
-
-def command_line(process: str) -> str:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_text()
-    except OSError:  # it has ended
-        return ""
-
-
-@contextmanager
-def cpu_limit() -> Iterator[None]:
-    """Raise where one input takes more than five seconds of CPU: unlike time, that is the same on a busy machine."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise AssertionError(f"This took more than {CPU_SECONDS} seconds of CPU.")
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-
-
-def check(command: Callable[..., Result], *arguments: str) -> None:
-    with cpu_limit():
-        result = command(*arguments)
-    assert result.exit_code in range(6), result.output
-    assert "Traceback" not in result.output
-    assert "\x1b]" not in result.output
-
-
-@pytest.fixture(autouse=True)
-def no_process_is_left_behind() -> Iterator[None]:
-    before = children()
-    yield
-    left = children() - before
-    assert not left, {number: command_line(number) for number in left}
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UserProject:
-    (tmp_path / ".git").mkdir()
-    return UserProject(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def byop_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ByopProject:
-    return ByopProject(tmp_path, monkeypatch)
 
 
 @parts

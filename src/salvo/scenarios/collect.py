@@ -10,7 +10,6 @@ collect(…)
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +34,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.pending_store import PendingRun, QuestionBatchStore
 from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.stored_file import damaged
 from salvo.scenarios.workspace import Calls, Workspace, cell_redactor
 
 
@@ -191,7 +191,10 @@ class Collector:
         tape = Tape.from_document(document, f"The pending run {run_id}")
         for position, exchange in enumerate(tape.exchanges):
             request = exchange.request
-            yield StoredQuestion(run_id, position, request.endpoint, request.path, question_body(exchange))
+            body = question_body(exchange)
+            if not isinstance(body, dict):
+                raise damaged(f"The pending run {run_id}", f": question {position} is not a JSON object")
+            yield StoredQuestion(run_id, position, request.endpoint, request.path, body)
 
     def _questions_of(self, batch: QuestionBatch) -> list[StoredQuestion]:
         """Return the questions of a batch, in its order."""
@@ -200,7 +203,10 @@ class Collector:
             for owner in dict.fromkeys(owner for owner, _ in batch.questions)
             for item in self._questions_of_run(owner)
         }
-        return [by_place[owner, position] for owner, position in batch.questions]
+        if missing := [place for place in batch.questions if place not in by_place]:
+            owner, position = missing[0]
+            raise damaged(f"The batch of questions {batch.tag}", f": {owner} has no question {position}")
+        return [by_place[place] for place in batch.questions]
 
     def _own_batches(self) -> list[QuestionBatch]:
         """Return the batches of questions that belong to runs without a verdict."""
@@ -243,15 +249,11 @@ class _Places:
     """Where each question of a run is: in which batch, and at which position there."""
 
     def __init__(self, batches: Sequence[QuestionBatch]) -> None:
-        self._places: dict[tuple[str, int], tuple[QuestionBatch, int]] = {}
-        self._answered: Counter[str] = Counter()
-        for batch in batches:
-            for index, (owner, position) in enumerate(batch.questions):
-                self._places[owner, position] = batch, index
-                self._answered[owner] += batch.has_ended
+        self._places = {place: (batch, index) for batch in batches for index, place in enumerate(batch.questions)}
 
     def are_answered(self, owner: str, count: int) -> bool:
-        return self._answered[owner] == count
+        places = (self._places.get((owner, position)) for position in range(count))
+        return all(place is not None and place[0].has_ended for place in places)
 
     def find(self, owner: str, position: int) -> tuple[QuestionBatch, int]:
         return self._places[owner, position]

@@ -452,3 +452,25 @@ def test_a_store_with_pending_runs_is_not_merged(greeting: UserProject) -> None:
         merged = greeting.salvo("merge", ".salvo", "--into", "other")
     assert merged.exit_code == 2
     assert "wait for their judges" in merged.stderr
+
+
+@pytest.mark.parametrize(
+    "change, problem",
+    [
+        ({"planned_at": "yesterday"}, "is damaged: Value error, Invalid isoformat string: 'yesterday'"),
+        ({"planned_at": "2026-11-18T00:00:00"}, "planned_at has no time zone"),
+        ({"questions": [["{run}", 7]]}, "has no question 7"),
+    ],
+)
+def test_a_damaged_batch_of_questions_is_named(greeting: UserProject, change: dict[str, Any], problem: str) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeting.reach(provider)
+        greeting.salvo("run", "--judges", "batch")
+        [file] = (greeting.store / "question-batches").glob("*/batch.json")
+        batch = json.loads(file.read_text())
+        batch |= {"batch_id": "", "planned_at": "2026-11-18T00:00:00+00:00"}
+        [run] = (greeting.store / "pending").glob("*.json")
+        file.write_text(json.dumps(batch | json.loads(json.dumps(change).replace("{run}", run.stem))))
+        collected = greeting.salvo("collect")
+    assert collected.exit_code == 3
+    assert problem in collected.stderr

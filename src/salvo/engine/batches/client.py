@@ -67,6 +67,10 @@ class QuestionBatch:
     def has_ended(self) -> bool:
         return bool(self.ended_at)
 
+    def __post_init__(self) -> None:
+        if datetime.fromisoformat(self.planned_at).tzinfo is None:
+            raise ValueError("planned_at has no time zone")
+
     def custom_id(self, position: int) -> str:
         return f"{self.tag}-{position}"
 
@@ -144,7 +148,7 @@ class BatchClient:
         planned = datetime.fromisoformat(batch.planned_at)
         age = (self.clock.now() - planned).total_seconds()
         if age < _SETTLE_SECONDS:
-            await self.clock.sleep(_SETTLE_SECONDS - age)
+            await self.clock.sleep(_SETTLE_SECONDS - max(age, 0.0))  # a damaged file may name a time to come
         return await api.find(BatchSearch(batch.tag, len(batch.questions), planned, known))
 
     async def fetch(self, batch: QuestionBatch) -> tuple[QuestionBatch, BatchProgress]:

@@ -64,7 +64,7 @@ class LabelDraw:
 
     def position(self, run_id: str) -> str:
         """Return what the runs are sorted by. It depends on nothing that is known of a run."""
-        return hashlib.sha256(f"{self.seed}:{run_id}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.seed}:{run_id}".encode(errors="surrogatepass")).hexdigest()
 
 
 class LabelStore:

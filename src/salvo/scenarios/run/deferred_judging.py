@@ -18,6 +18,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import RecordingOptions
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.tape import Tape
+from salvo.errors import StoreError
 from salvo.scenarios.analysis.cost_estimate import CHARACTERS_PER_TOKEN
 from salvo.scenarios.evaluators.evaluate import scored_positions
 from salvo.scenarios.evaluators.registry import Registry
@@ -111,6 +112,8 @@ async def judge_pending(
         latency=pending.metrics.latency,
     )
     positions = [positions.start for positions in scored_positions(prepared.assertions_scenario())]
+    if len(positions) != len(pending.eval_results):
+        raise StoreError(f"The pending run {pending.run_id} does not have the assertions of its batch.")
     known = {
         position: item
         for position, item in zip(positions, pending.eval_results, strict=True)
