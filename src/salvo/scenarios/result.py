@@ -131,38 +131,6 @@ class AdapterResponse(BaseModel):
         super().__init__(final_output=final_output, **fields)
 
 
-class EvalResult(BaseModel):
-    """The result of one assertion. `passed` is None if it could not be judged; `error` says why."""
-
-    model_config = ConfigDict(ser_json_inf_nan="strings")
-
-    passed: Annotated[bool | None, Strict()]
-    score: Annotated[float | None, Strict()] = None
-    """From 0 to 1; None means 1 if it passed and 0 if not."""
-    message: str = ""
-    expected: Any = None
-    actual: Any = None
-    error: str | None = None
-    cause: Cause | None = None
-    details: Details = Field(default_factory=dict)
-    attachments: Details = Field(default_factory=dict)
-    """What an evaluator wants to store with the run."""
-    name: str = ""
-    type: str = ""
-    required: bool = False
-    weight: float = 1.0
-    turn: int | None = None
-    """The turn of a conversation that it is about: of `at: every turn`, the first that did not pass. None: the end."""
-
-    @classmethod
-    def judged(cls, passed: bool, message: str = "", *, expected: Any = None, actual: Any = None) -> EvalResult:
-        return cls(passed=passed, score=1.0 if passed else 0.0, message=message, expected=expected, actual=actual)
-
-    @classmethod
-    def unjudged(cls, error: str, cause: Cause) -> EvalResult:
-        return cls(passed=None, message=error, error=error, cause=cause)
-
-
 class Outcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
@@ -199,6 +167,38 @@ class Cause(StrEnum):
     BUDGET = "budget"
     STOP_FIRST = "stop_first"
     INTERRUPTED = "interrupted"
+
+
+class EvalResult(BaseModel):
+    """The result of one assertion. `passed` is None if it could not be judged; `error` says why."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    passed: Annotated[bool | None, Strict()]
+    score: Annotated[float | None, Strict()] = None
+    """From 0 to 1; None means 1 if it passed and 0 if not."""
+    message: str = ""
+    expected: Any = None
+    actual: Any = None
+    error: str | None = None
+    cause: Cause | None = None
+    details: Details = Field(default_factory=dict)
+    attachments: Details = Field(default_factory=dict)
+    """What an evaluator wants to store with the run."""
+    name: str = ""
+    type: str = ""
+    required: bool = False
+    weight: float = 1.0
+    turn: int | None = None
+    """The turn of a conversation that it is about: of `at: every turn`, the first that did not pass. None: the end."""
+
+    @classmethod
+    def judged(cls, passed: bool, message: str = "", *, expected: Any = None, actual: Any = None) -> EvalResult:
+        return cls(passed=passed, score=1.0 if passed else 0.0, message=message, expected=expected, actual=actual)
+
+    @classmethod
+    def unjudged(cls, error: str, cause: Cause) -> EvalResult:
+        return cls(passed=None, message=error, error=error, cause=cause)
 
 
 UNFINISHED = frozenset(

@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import TIME_DIGITS, base32, id_time
 from salvo.engine.runtime.files import read_regular
 from salvo.engine.runtime.git import commit_time
 from salvo.errors import UsageError
 from salvo.scenarios.result import Batch
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.merge import batch_difference
 
 MOST_SHARDS = 10_000
 _NAME_DIGITS = 11
 _INDEX_DIGITS = 3
 _CELL_DIGITS = 5
 _NAMED_ID_DIGITS = TIME_DIGITS + _NAME_DIGITS + _INDEX_DIGITS + _CELL_DIGITS
+_OWN_FIELDS = {"created_at", "mcp_servers", "settings"}
+"""What each part of a batch has of its own. Settings and servers are compared with more care."""
+_OWN_SETTINGS = {"at_once"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,21 @@ class BatchName:
 def is_named(batch_id: str) -> bool:
     """Return whether the batch has a name, so that other commands may make runs of it, too."""
     return len(batch_id) == _NAMED_ID_DIGITS
+
+
+def batch_difference(first: Batch, second: Batch) -> str | None:
+    """Return the first field in which two parts of one batch differ although they must not."""
+    one, other = json_codec.plain(first), json_codec.plain(second)
+    for name in one:
+        if name not in _OWN_FIELDS and one[name] != other[name]:
+            return str(name)
+    for name in sorted({*one["settings"], *other["settings"]} - _OWN_SETTINGS):
+        if one["settings"].get(name) != other["settings"].get(name):
+            return f"setting {name}"
+    for name in sorted({*one["mcp_servers"]} & {*other["mcp_servers"]}):
+        if one["mcp_servers"][name] != other["mcp_servers"][name]:
+            return f"list of tools of the MCP server {name}"
+    return None
 
 
 def continue_batch(batch: Batch, stored: Batch) -> None:

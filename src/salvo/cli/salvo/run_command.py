@@ -22,7 +22,6 @@ from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import RunsAtOnce
-from salvo.cli.salvo import dry_run as plan_display
 from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
@@ -177,6 +176,8 @@ def run(
         echo(printable(warning), err=True)
 
     if dry_run:
+        from salvo.cli.salvo import dry_run as plan_display  # estimates costs, which a run does not
+
         plan_display.show(workspace, work, max_cost, use_cache=settings.cache, as_json=as_json)
         raise SystemExit(ExitCode.OK)
 

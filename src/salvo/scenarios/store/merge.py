@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from salvo.engine.jsonio import json_codec
 from salvo.errors import UsageError
 from salvo.scenarios.result import Batch
+from salvo.scenarios.shards import batch_difference
 from salvo.scenarios.store.ids import split_run_id
 from salvo.scenarios.store.store import RunStore
-
-_OWN_FIELDS = {"created_at", "mcp_servers", "settings"}
-"""What each part of a batch has of its own. Settings and servers are compared with more care."""
-_OWN_SETTINGS = {"at_once"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +22,6 @@ class MergedStores:
     already_there: int
     batches: list[Batch]
     """Those with a file of their own, oldest first."""
-
-
-def batch_difference(first: Batch, second: Batch) -> str | None:
-    """Return the first field in which two parts of one batch differ although they must not."""
-    one, other = json_codec.plain(first), json_codec.plain(second)
-    for name in one:
-        if name not in _OWN_FIELDS and one[name] != other[name]:
-            return str(name)
-    for name in sorted({*one["settings"], *other["settings"]} - _OWN_SETTINGS):
-        if one["settings"].get(name) != other["settings"].get(name):
-            return f"setting {name}"
-    for name in sorted({*one["mcp_servers"]} & {*other["mcp_servers"]}):
-        if one["mcp_servers"][name] != other["mcp_servers"][name]:
-            return f"list of tools of the MCP server {name}"
-    return None
 
 
 def merge_stores(target: RunStore, sources: Sequence[RunStore]) -> MergedStores:

@@ -13,7 +13,6 @@ from salvo.engine.runtime import user_code
 from salvo.errors import InputError
 from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
 from salvo.scenarios.run.adapters.base import BaseAdapter, is_adapter
-from salvo.scenarios.run.adapters.mcp import McpAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -41,6 +40,8 @@ def adapter_factory(
     if name in PROVIDER_ADAPTERS:
         return partial(ProviderAdapter, name)
     if name == MCP:
+        from salvo.scenarios.run.adapters.mcp import McpAdapter  # few scenarios test servers without an agent
+
         return McpAdapter
     if name == COMMAND:
         # Its gateway needs aiohttp's server, which no other adapter does.
