@@ -13,7 +13,6 @@ from salvo.errors import InputError, SalvoError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS
 from salvo.scenarios.run.adapters.factory import adapter_factory
-from salvo.scenarios.run.adapters.mcp import check_mcp_test
 from salvo.scenarios.run.call_limits import CallLimitOptions
 from salvo.scenarios.run.tools.discovery import check_tools
 from salvo.scenarios.run.user_factory import user_factory
@@ -56,6 +55,8 @@ def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator
 
         yield from check_command(scenario, file, project.root, os.environ)
     if scenario.adapter == MCP:
+        from salvo.scenarios.run.adapters.mcp import check_mcp_test  # few scenarios test servers without an agent
+
         yield from check_mcp_test(scenario)
     if scenario.adapter in PROVIDER_ADAPTERS:
         yield from _check_provider_options(scenario)

@@ -46,6 +46,10 @@ class Wait:
         return f"{reason}, retrying in {self.seconds:.0f} s" if self.seconds >= 1 else f"{reason}, retrying"
 
 
+_JITTER = random.Random()  # noqa: S311 - jitter, not a secret
+"""Shared by all wires: each run has a wire of its own, and seeding a generator takes longer than the rest of it."""
+
+
 class RetryingWire:
     """A wire around another wire. Its replies and errors contain the attempts before the final one."""
 
@@ -64,7 +68,7 @@ class RetryingWire:
         self._clock = clock or SystemClock()
         self._listener = listener
         self._may_retry = may_retry
-        self._chance = chance or random.Random()  # noqa: S311 - jitter, not a secret
+        self._chance = chance or _JITTER
 
     async def send(self, request: WireRequest) -> WireReply:
         attempts: tuple[Attempt, ...] = ()
