@@ -6,6 +6,7 @@ import type { paths } from "./schema";
 import { parseEventStream, type StreamEvent } from "./sse";
 import type {
   AllSeries,
+  AuditQuery,
   BatchComparison,
   BatchCreate,
   BatchDetail,
@@ -168,8 +169,13 @@ export const api = {
   addReviewEvent: (id: string, step: ReviewCreate) =>
     unwrap(client.POST("/api/reports/{report_id}/review", { params: { path: { report_id: id } }, body: step })),
   reviewQueue: (query: QueueQuery) => unwrap(client.GET("/api/review-queue", { params: { query } })),
-  reportExportUrl: (id: string, format: "json" | "html" | "md") =>
-    `/api/reports/${encodeURIComponent(id)}/export?format=${format}`,
+  reportExportUrl: (id: string, format: "json" | "html" | "md", signed = false) =>
+    `/api/reports/${encodeURIComponent(id)}/export?format=${format}${signed ? "&signed=true" : ""}`,
+  auditLog: (query: AuditQuery) => unwrap(client.GET("/api/audit-log", { params: { query: withoutEmpty(query) } })),
+  verifyReport: (id: string) =>
+    unwrap(client.GET("/api/reports/{report_id}/verify", { params: { path: { report_id: id } } })),
+  verifyEverything: () => unwrap(client.GET("/api/verify")),
+  signingKey: () => unwrap(client.GET("/api/signing-key")),
   saveBaseline: (id: string, reason: string) =>
     unwrap(client.POST("/api/baselines", { body: { report_id: id, reason } })),
   clearBaseline: (id: string) =>

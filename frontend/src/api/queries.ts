@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import { api, type BatchesQuery, type RunsQuery } from "./client";
 import { ApiError } from "./errors";
-import type { HistoryQuery, QueueQuery } from "./types";
+import type { AuditQuery, HistoryQuery, QueueQuery } from "./types";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -34,6 +34,9 @@ export const queries = {
     queryOptions({ queryKey: ["review", id], queryFn: () => api.review(id), staleTime: 0, refetchInterval: 15_000 }),
   reviewQueue: (query: QueueQuery) =>
     queryOptions({ queryKey: ["review-queue", query], queryFn: () => api.reviewQueue(query), staleTime: 0 }),
+  auditLog: (query: AuditQuery) =>
+    queryOptions({ queryKey: ["audit-log", query], queryFn: () => api.auditLog(query), staleTime: 0 }),
+  signingKey: () => queryOptions({ queryKey: ["signing-key"], queryFn: api.signingKey, staleTime: 60_000 }),
   history: (query: HistoryQuery) =>
     queryOptions({ queryKey: ["history", query], queryFn: () => api.history(query), staleTime: 0 }),
   documentBatches: (query: { offset: number; limit: number }) =>
@@ -53,6 +56,8 @@ export const queries = {
   // New runs arrive while a page is open; useLiveBatches then invalidates what is under "batches". A run never changes.
   batches: (query: BatchesQuery) =>
     queryOptions({ queryKey: ["batches", "list", query], queryFn: () => api.batches(query), staleTime: 0 }),
+  /** Whether there are any. */
+  anyBatch: () => queries.batches({ scenario: "", model: "", verdict: "", search: "", offset: 0, limit: 1 }),
   series: () => queryOptions({ queryKey: ["batches", "series"], queryFn: api.series, staleTime: 0 }),
   batch: (id: string) =>
     queryOptions({ queryKey: ["batches", "one", id], queryFn: () => api.batch(id), staleTime: 0, gcTime: 60_000 }),

@@ -152,26 +152,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/reports/{report_id}/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Verify
-         * @description Hash everything that is stored of a report again, and compare it with the audit log.
-         */
-        get: operations["verifyReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/compare": {
         parameters: {
             query?: never;
@@ -1064,6 +1044,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Audit Log
+         * @description Return the audit log: who did what, when, to which evaluation, and whether the entries are unaltered.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/{report_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify Report
+         * @description Hash everything that is stored of a report again, and compare it with the audit log.
+         */
+        get: operations["verifyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify Everything
+         * @description Verify every evaluation, playbook, vote, baseline and review against the audit log. It takes time.
+         */
+        get: operations["verifyEverything"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/signing-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Signing Key
+         * @description Return the public key with which this server signs files and the audit log. The private key stays on it.
+         */
+        get: operations["getSigningKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/about": {
         parameters: {
             query?: never;
@@ -1222,6 +1282,50 @@ export interface components {
              * @default 0
              */
             tolerated: number;
+        };
+        /** AuditAction */
+        AuditAction: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+        };
+        /**
+         * AuditLogPage
+         * @description The newest first. Each entry was compared with its hash and with the entry before it.
+         */
+        AuditLogPage: {
+            /** Rows */
+            rows: components["schemas"]["AuditLogRow"][];
+            /** Total */
+            total: number;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+            /** Actions */
+            actions: components["schemas"]["AuditAction"][];
+            /** Sentence */
+            sentence: string;
+        };
+        /** AuditLogRow */
+        AuditLogRow: {
+            /** Number */
+            number: number;
+            /** At */
+            at: string;
+            /** Action */
+            action: string;
+            description: components["schemas"]["EntryDescription"];
+            /** Evaluation Id */
+            evaluation_id: string;
+            /** Stored */
+            stored: boolean;
+            /** Hash */
+            hash: string;
+            /** Problem */
+            problem: string;
+            signature: components["schemas"]["EntrySignature"];
         };
         /**
          * BaselineCreate
@@ -2123,6 +2227,24 @@ export interface components {
              * @default []
              */
             notes: string[];
+        };
+        /** EntryDescription */
+        EntryDescription: {
+            /** Title */
+            title: string;
+            /** Who */
+            who: string;
+            /** Authenticated */
+            authenticated: boolean;
+            /** Details */
+            details: string;
+        };
+        /** EntrySignature */
+        EntrySignature: {
+            /** Public Keys */
+            public_keys: string[];
+            /** Problem */
+            problem: string;
         };
         /**
          * ErrorDetail
@@ -4257,6 +4379,13 @@ export interface components {
          * @enum {string}
          */
         SignOffStanding: "valid" | "stale" | "withdrawn";
+        /** SigningKeyDetail */
+        SigningKeyDetail: {
+            /** Public Key */
+            public_key: string | null;
+            /** Problem */
+            problem: string;
+        };
         /**
          * Spending
          * @description None is unknown, not zero.
@@ -4635,6 +4764,8 @@ export interface components {
             altered: number;
             /** Failed */
             failed: number;
+            /** Conclusion */
+            conclusion: string;
             /** Findings */
             findings: components["schemas"]["VerificationFinding"][];
         };
@@ -5029,6 +5160,8 @@ export interface operations {
                 format?: components["schemas"]["ExportFormat"];
                 /** @description Let the reviewers' results count instead of the evaluator's. */
                 reviewed?: boolean;
+                /** @description Sign the file with the key of this server. */
+                signed?: boolean;
             };
             header?: never;
             path: {
@@ -5048,46 +5181,6 @@ export interface operations {
                     "text/html": unknown;
                     "text/markdown": unknown;
                     "application/xml": unknown;
-                };
-            };
-            /** @description What is wrong with the request, and how to correct it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The server failed. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-        };
-    };
-    verifyReport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                report_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Verification"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */
@@ -7165,6 +7258,169 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewQueuePage"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Only this action. */
+                action?: string;
+                /** @description Only this evaluation, by its id. */
+                evaluation?: string;
+                /** @description Only entries with this text. */
+                search?: string;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLogPage"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    verifyReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    verifyEverything: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getSigningKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKeyDetail"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

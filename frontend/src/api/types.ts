@@ -3,6 +3,9 @@ import type { components, operations } from "./schema";
 
 type Schemas = components["schemas"];
 
+/** The filters and the page of the audit log. */
+export type AuditQuery = NonNullable<operations["listAuditLog"]["parameters"]["query"]>;
+export type AuditLogRow = Schemas["AuditLogRow"];
 export type EvaluationCreate = Schemas["EvaluationCreate"];
 export type CheckResult = Schemas["CheckResult"];
 export type Citation = Schemas["Citation"];
@@ -49,6 +52,7 @@ export type Status = Schemas["Status"];
 export type StoredReport = Schemas["StoredReport"];
 export type TimelineReport = Schemas["TimelineReport"];
 export type VerdictReason = Schemas["VerdictReason"];
+export type Verification = Schemas["Verification"];
 export type VoteEvent = Schemas["VoteSummary"];
 export type RetryWait = Schemas["RetryNotice"];
 export type OpenCalls = Schemas["OpenCallsNotice"];

@@ -7,7 +7,7 @@ import { queries } from "@/api/queries";
 import { Button } from "@/components/Button";
 import { DraftProvider } from "@/features/playbooks/evaluate/draft";
 import { LoginScreen } from "./LoginScreen";
-import { navigationFrom } from "./navigation";
+import { type NavigationGroup, navigationFrom, SCENARIOS } from "./navigation";
 import { useTheme } from "./theme";
 
 export function Shell() {
@@ -57,6 +57,7 @@ function Sidebar() {
   const session = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY });
   // Until the server has answered, the address tells: a login leads to the first page.
   const home = session.data?.home ?? (pathname.startsWith("/scenarios") ? "/scenarios" : "/");
+  const showsScenarios = useShowsScenarios(home, pathname);
   // Loading the page anew drops everything that it held in memory.
   const logOut = useMutation({ mutationFn: api.logOut, onSuccess: () => window.location.assign("/login") });
   return (
@@ -66,28 +67,21 @@ function Sidebar() {
           Salvo
         </Link>
         <nav aria-label="Main" className="order-last w-full lg:order-none lg:mt-6">
-          {navigationFrom(home).map((group) => (
-            <div key={group.title} className="flex flex-wrap items-baseline lg:mb-6 lg:block">
-              <p className="hidden w-24 px-2 text-[0.8rem] text-soft sm:block lg:w-auto lg:px-3 lg:pb-1">
-                {group.title}
-              </p>
-              <ul className="flex flex-wrap gap-x-1 lg:flex-col">
-                {group.links.map(({ to, text }) => (
-                  <li key={to}>
-                    <NavLink
-                      to={to}
-                      end
-                      className={({ isActive }) =>
-                        `block rounded px-2 py-1 text-ink no-underline hover:bg-well lg:px-3 ${isActive ? "bg-well font-semibold" : ""}`
-                      }
-                    >
-                      {text}
-                    </NavLink>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          ))}
+          {navigationFrom(home).map((group) =>
+            group.title === SCENARIOS && !showsScenarios ? (
+              <details key={group.title} className="lg:mb-6">
+                <summary className="cursor-pointer px-2 text-[0.8rem] text-soft lg:px-3">{group.title}</summary>
+                <GroupLinks group={group} />
+              </details>
+            ) : (
+              <div key={group.title} className="flex flex-wrap items-baseline lg:mb-6 lg:block">
+                <p className="hidden w-24 px-2 text-[0.8rem] text-soft sm:block lg:w-auto lg:px-3 lg:pb-1">
+                  {group.title}
+                </p>
+                <GroupLinks group={group} />
+              </div>
+            ),
+          )}
         </nav>
         <div className="ml-auto flex flex-wrap lg:mt-auto lg:ml-0 lg:flex-col lg:items-start">
           <Button variant="text" className="px-2 text-sm lg:px-3" onClick={next}>
@@ -100,6 +94,32 @@ function Sidebar() {
       </div>
     </header>
   );
+}
+
+function GroupLinks({ group }: { group: NavigationGroup }) {
+  return (
+    <ul className="flex flex-wrap gap-x-1 lg:flex-col">
+      {group.links.map(({ to, text }) => (
+        <li key={to}>
+          <NavLink
+            to={to}
+            end
+            className={({ isActive }) =>
+              `block rounded px-2 py-1 text-ink no-underline hover:bg-well lg:px-3 ${isActive ? "bg-well font-semibold" : ""}`
+            }
+          >
+            {text}
+          </NavLink>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Whether there is something to see of scenarios. Until then, their part of the sidebar is folded away. */
+function useShowsScenarios(home: string, pathname: string): boolean {
+  const { data } = useQuery({ ...queries.anyBatch(), staleTime: 60_000 });
+  return home === "/scenarios" || pathname.startsWith("/scenarios") || Boolean(data?.rows.length);
 }
 
 function Footer() {

@@ -4,6 +4,8 @@ export interface NavigationGroup {
   links: { to: string; text: string }[];
 }
 
+export const SCENARIOS = "Scenarios";
+
 export const NAVIGATION: NavigationGroup[] = [
   {
     title: "Playbooks",
@@ -14,10 +16,11 @@ export const NAVIGATION: NavigationGroup[] = [
       { to: "/history", text: "History" },
       { to: "/timeline", text: "Over time" },
       { to: "/playbooks", text: "Playbooks" },
+      { to: "/audit", text: "Audit log" },
     ],
   },
   {
-    title: "Scenarios",
+    title: SCENARIOS,
     links: [{ to: "/scenarios", text: "Batches of runs" }],
   },
 ];

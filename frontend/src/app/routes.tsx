@@ -34,6 +34,7 @@ const routes: RouteObject[] = [
         "compare",
         async () => (await import("@/features/playbooks/compare/CompareReportsPage")).CompareReportsPage,
       ),
+      lazyRoute("audit", async () => (await import("@/features/playbooks/audit/AuditPage")).AuditPage),
       lazyRoute("timeline", async () => (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage),
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
       lazyRoute("playbooks/new", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),

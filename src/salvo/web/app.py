@@ -39,6 +39,7 @@ from salvo.web.request_models import RequestModel, stored_config
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import (
     about,
+    audit,
     document_batches,
     documents,
     evaluations,
@@ -110,7 +111,7 @@ def create_app(
             )
             closing = asyncio.Event()
             app.state.services = Services(
-                settings, store, jobs, catalog, changes, metrics, access, ReadFiles(), closing
+                settings, store, jobs, catalog, changes, metrics, access, ReadFiles(), read_key, closing
             )
             try:
                 await jobs.open()
@@ -148,6 +149,7 @@ def create_app(
         runs,
         session,
         reviews,
+        audit,
         about,
         operations,
     ):

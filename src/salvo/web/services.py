@@ -8,6 +8,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from salvo.playbooks.audit.head_key import ReadKey
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import StoredEvaluation
@@ -33,6 +34,8 @@ class Services:
     metrics: Metrics
     access: AccessControl
     read_files: ReadFiles
+    read_signing_key: ReadKey
+    """Reads the key with which this server signs, if it has one. It stays here."""
     closing: asyncio.Event
     """Set when the server shuts down: event streams that would never end are closed then."""
 

@@ -13,7 +13,6 @@ from salvo.cli.byop.database import open_store
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
-from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, UnknownIdError, UsageError
@@ -219,7 +218,7 @@ def _show(findings: Sequence[VerificationFinding], as_json: bool, *, is_file: bo
         colour = "red" if finding.failed else _COLOURS[finding.standing]
         echo(f"{paint(word.ljust(width), colour, bold=finding.failed)} {finding.part:<10} {printable(finding.message)}")
     if failed:
-        echo(f"\n{pluralize(failed, 'part')} failed the verification.")
+        echo(f"\n{verify_store.failure(failed)}")
     elif not is_file:
         echo(f"\n{verify_store.conclusion(findings)}")
     elif all(finding.standing == "holds" or finding.part == verify_results.PART for finding in findings):

@@ -106,11 +106,12 @@ def seal(content: Mapping[str, Any], previous: AuditEntry | None) -> AuditEntry:
 
 def check(entries: Sequence[AuditEntry]) -> str | None:
     """Return a sentence on the first break in the chain, or None; `entries` are in the order of their numbers."""
-    messages = map(_break_message, entries, (None, *entries))
+    messages = map(break_message, entries, (None, *entries))
     return next(filter(None, messages), None)
 
 
-def _break_message(entry: AuditEntry, previous: AuditEntry | None) -> str | None:
+def break_message(entry: AuditEntry, previous: AuditEntry | None) -> str | None:
+    """Return a sentence on what is wrong with an entry that should follow the previous one, or None."""
     expected = previous.sequence + 1 if previous else 1
     if entry.sequence != expected:
         if entry.sequence == expected + 1:

@@ -103,6 +103,28 @@ def check(
     return [_not_covered(signatures, keys.revocations, public_key)]
 
 
+def check_entry(
+    entry: AuditEntry, signatures: Sequence[HeadSignature], revocation_list: Mapping[str, Revocation]
+) -> EntrySignature:
+    """Say who signed one entry, and whether the signatures hold. Revocations in the log are not looked up."""
+    problems = filter(None, (_problem(signature, {entry.sequence: entry}, {}) for signature in signatures))
+    revoked = (
+        f"The key {signature.public_key} was revoked on {revocation_list[signature.public_key].at}."
+        for signature in signatures
+        if signature.public_key in revocation_list
+    )
+    messages = [*(problem.message for problem in problems), *revoked]
+    return EntrySignature(tuple(signature.public_key for signature in signatures), " ".join(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySignature:
+    public_keys: tuple[str, ...]
+    """The keys that signed the entry."""
+    problem: str
+    """What is wrong with these signatures; empty if they hold."""
+
+
 def _coverage(log: Sequence[AuditEntry], newest: HeadSignature, public_key: str | None) -> VerificationFinding:
     last = log[-1].sequence
     message = f"The audit log is signed by {newest.public_key} up to entry {newest.sequence}"

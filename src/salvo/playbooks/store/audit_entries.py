@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 
+from salvo.engine.jsonio import json_codec
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import sign_head
@@ -38,6 +40,51 @@ def list_entries(connection: Connection, evaluation_id: str | None) -> list[Audi
     if evaluation_id is not None:
         query = query.where(audit.c.evaluation_id == evaluation_id)
     return [_entry(row) for row in connection.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    action: str = ""
+    """Only entries of this action."""
+    evaluation_id: str = ""
+    search: str = ""
+    """Only entries with this text, such as the name of a person; in upper or lower case."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """Return what matches. Entries are canonical JSON, so they begin with the action."""
+        conditions = []
+        if self.action:
+            conditions.append(audit.c.entry.startswith(f'{{"action":{_quoted(self.action)},', autoescape=True))
+        if self.evaluation_id:
+            conditions.append(audit.c.evaluation_id == self.evaluation_id)
+        if self.search:
+            conditions.append(audit.c.entry.icontains(_quoted(self.search)[1:-1], autoescape=True))
+        return conditions
+
+
+def _quoted(text: str) -> str:
+    return json_codec.dumps(text).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    entries: list[AuditEntry]
+    """The newest first."""
+    previous: dict[int, AuditEntry]
+    """The entry before each of these, by the number of the later one."""
+    total: int
+    """How many entries match the filter."""
+
+
+def list_page(connection: Connection, wanted: AuditFilter, *, limit: int, offset: int) -> AuditPage:
+    """Return some of the entries that match, without reading the others."""
+    conditions = wanted.conditions()
+    newest_first = _ENTRIES.where(*conditions).order_by(audit.c.sequence.desc()).limit(limit).offset(offset)
+    entries = [_entry(row) for row in connection.execute(newest_first)]
+    before = [entry.sequence - 1 for entry in entries]
+    previous = [_entry(row) for row in connection.execute(_ENTRIES.where(audit.c.sequence.in_(before)))]
+    total = connection.scalar(select(func.count()).select_from(audit).where(*conditions))
+    return AuditPage(entries, {entry.sequence + 1: entry for entry in previous}, total or 0)
 
 
 def _entry(row: Iterable[Any]) -> AuditEntry:

@@ -6,7 +6,7 @@ and the report together with its entry in the audit log, so a killed process los
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -30,6 +30,7 @@ from salvo.playbooks.review.labels import ReviewLabel
 from salvo.playbooks.review.review_store import ReviewStore
 from salvo.playbooks.store import audit_entries, baselines, head_signatures, history, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
+from salvo.playbooks.store.audit_entries import AuditFilter, AuditPage
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
@@ -365,6 +366,12 @@ class EvaluationStore:
         with self._database.reading() as connection:
             return raw_rows.list_ids(connection)
 
+    def existing_ids(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of the ids whose evaluations are stored."""
+        query = select(evaluations.c.id).where(evaluations.c.id.in_(set(ids)))
+        with self._database.reading() as connection:
+            return frozenset(_texts(connection.scalars(query)))
+
     def orphans(self) -> list[tuple[str, str]]:
         """Return the tables and ids of rows about evaluations that are not stored."""
         with self._database.reading() as connection:
@@ -515,10 +522,15 @@ class EvaluationStore:
         with self._database.reading() as connection:
             return audit_entries.list_entries(connection, evaluation_id)
 
-    def head_signatures(self) -> list[HeadSignature]:
-        """Return the signatures over entries of the audit log."""
+    def audit_page(self, wanted: AuditFilter, *, limit: int, offset: int) -> AuditPage:
+        """Return some of the entries that match, the newest first."""
         with self._database.reading() as connection:
-            return head_signatures.list_signatures(connection)
+            return audit_entries.list_page(connection, wanted, limit=limit, offset=offset)
+
+    def head_signatures(self, sequences: Collection[int] | None = None) -> list[HeadSignature]:
+        """Return the signatures over entries of the audit log: all of them, or those of these entries."""
+        with self._database.reading() as connection:
+            return head_signatures.list_signatures(connection, sequences)
 
     def record_key(self, action: str, public_key: str, at: str, **details: str) -> None:
         """Record that a signing key was replaced or revoked."""

@@ -1,18 +1,16 @@
-"""/api/reports, /api/compare: show, export, verify, delete and compare reports."""
+"""/api/reports, /api/compare: show, export, delete and compare reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.text.formatting import NamedValue
-from salvo.playbooks.audit import chain_signatures
-from salvo.playbooks.audit.verification import verify as verification
-from salvo.playbooks.audit.verification import verify_store
 from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
 from salvo.playbooks.report import identity_labels, labels
 from salvo.playbooks.report.claims import forbidden_claims
@@ -25,6 +23,7 @@ from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import BaselineRecord, StoredEvaluation
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
+from salvo.web.routes.audit import required_signing_key
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api", tags=["reports"], route_class=JsonRoute)
@@ -244,35 +243,16 @@ def export(
     reviewed: Annotated[
         bool, Query(description="Let the reviewers' results count instead of the evaluator's.")
     ] = False,
+    signed: Annotated[bool, Query(description="Sign the file with the key of this server.")] = False,
 ) -> Response:
     """Return the report as a file. The audit log records every export with the file's hash."""
     stored, report = services.load_with_report(report_id)
     review = review_section(report, services.store.review_events(stored.id), decides=reviewed)
-    content = render(f".{export_format}", report, stored.inputs, review=review).encode()
+    key = required_signing_key(services) if signed else None
+    content = render(Path(f"report.{export_format}"), report, stored.inputs, key, review=review)
     services.store.record_export(stored.id, export_format, content)
     disposition = f'attachment; filename="byop-report-{stored.id}.{export_format}"'
     return Response(content, media_type=_CONTENT_TYPES[export_format], headers={"content-disposition": disposition})
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    altered: int
-    """The number of parts that were altered."""
-    failed: int
-    """The number of parts that were altered, are contradicted by others, or are signed by a key of no worth."""
-    findings: tuple[verification.VerificationFinding, ...]
-
-
-@router.get("/reports/{report_id}/verify", operation_id="verifyReport")
-def verify(report_id: str, services: ServicesDep) -> Verification:
-    """Hash everything that is stored of a report again, and compare it with the audit log."""
-    store = services.store
-    evaluation_id = store.find(report_id)
-    log = store.audit_log()
-    findings = verify_store.verify_one(store, evaluation_id, log)
-    findings += chain_signatures.check(log, store.head_signatures())
-    altered = sum(finding.standing is verification.VerificationState.ALTERED for finding in findings)
-    return Verification(altered, sum(finding.failed for finding in findings), tuple(findings))
 
 
 class ReportPair(RequestModel, json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]}):

@@ -11,6 +11,7 @@ import { ErrorNotice, Warnings } from "@/components/states";
 import { applyExample, type InputName, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
+import { StorageChoice } from "./StorageChoice";
 import { TextField } from "./TextField";
 import { useEstimate } from "./useEstimate";
 
@@ -34,6 +35,7 @@ export function EvaluatePage() {
         </div>
         <div className="space-y-6 xl:col-start-2 xl:row-start-2 xl:pb-44">
           <ModeChoice />
+          <StorageChoice />
           <PlaybookChoice />
         </div>
         {/* It spans its column, so that it can stay at the bottom of the window wherever the page is scrolled to. */}

@@ -23,6 +23,10 @@ export interface Draft {
   subject: string;
   producer: string;
   mode: Mode;
+  /** How many times each check is judged in full mode, as typed; empty for what the playbook says. */
+  runs: string;
+  /** Store hashes and verdicts, but no texts. */
+  hashes_only: boolean;
   /** "rules", or a model such as "anthropic/claude-sonnet-4-6". */
   evaluator: string;
   base_url: string;
@@ -50,6 +54,8 @@ export const EMPTY_DRAFT: Draft = {
   subject: "",
   producer: "",
   mode: "full",
+  runs: "",
+  hashes_only: false,
   evaluator: "rules",
   base_url: "",
   timeout: "",
@@ -72,6 +78,8 @@ export function toRequest(draft: Draft): EvaluationCreate {
   else if (draft.playbook_id) request.playbook_id = draft.playbook_id;
   if (draft.base_url && draft.evaluator !== "rules") request.base_url = draft.base_url;
   if (Number(draft.timeout) > 0 && draft.evaluator !== "rules") request.timeout = Number(draft.timeout);
+  if (Number(draft.runs) > 0 && draft.mode === "full") request.runs = Number(draft.runs);
+  if (draft.hashes_only) request.hashes_only = true;
   return request;
 }
 

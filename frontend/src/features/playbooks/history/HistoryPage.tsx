@@ -1,6 +1,5 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { HistoryQuery, HistoryRow, Mode, ShownStatus } from "@/api/types";
 import { Badge, Label, StateLabel, shownStatus } from "@/components/Badge";
@@ -15,6 +14,7 @@ import { Empty, ErrorNotice, Loading, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatConsistency, formatTime, meaningfulConsistency, pluralize } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
+import { DeleteQuestion } from "../DeleteQuestion";
 
 const LIMIT = 50;
 
@@ -280,45 +280,10 @@ function Row({ row, shown, selected, onSelect }: RowProps) {
       {deleting ? (
         <tr>
           <td colSpan={5} className={TD}>
-            <DeleteQuestion row={row} title={title} onClose={() => setDeleting(false)} />
+            <DeleteQuestion id={row.id} title={title} baseline={row.baseline} onClose={() => setDeleting(false)} />
           </td>
         </tr>
       ) : null}
     </>
-  );
-}
-
-/** Says what is erased and what stays, before anything is. */
-function DeleteQuestion({ row, title, onClose }: { row: HistoryRow; title: string; onClose: () => void }) {
-  const client = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => api.deleteReport(row.id),
-    onSuccess: () =>
-      Promise.all(
-        ["history", "subjects", "timeline", "document-batches"].map((name) =>
-          client.invalidateQueries({ queryKey: [name] }),
-        ),
-      ),
-  });
-  return (
-    <div role="alertdialog" aria-label={`Delete ${title}`} className="rounded border border-red p-4">
-      <p className="font-semibold [overflow-wrap:anywhere]">
-        Delete <VisibleText>{title}</VisibleText>?
-      </p>
-      <p className="my-2 max-w-prose text-sm">
-        Its texts, votes, report and what reviewers wrote about it are erased
-        {row.baseline ? ", and it is no longer a baseline" : ""}. This cannot be undone. The audit log stays: it has
-        hashes, results and names such as the subject, no texts, and records who erased what and when.
-      </p>
-      <div className="flex flex-wrap gap-3">
-        <Button onClick={() => remove.mutate()} disabled={remove.isPending}>
-          {remove.isPending ? "Deleting …" : "Delete it"}
-        </Button>
-        <Button variant="text" onClick={onClose}>
-          Keep it
-        </Button>
-      </div>
-      {remove.error ? <ErrorNotice error={remove.error} /> : null}
-    </div>
   );
 }

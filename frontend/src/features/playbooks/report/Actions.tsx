@@ -2,7 +2,9 @@ import { Link } from "react-router";
 import { api } from "@/api/client";
 import type { StoredReport } from "@/api/types";
 import { Button, DownloadLink } from "@/components/Button";
+import { IntegrityMenu } from "../audit/IntegrityMenu";
 import { BaselineMenu } from "./BaselineMenu";
+import { DeleteMenu } from "./DeleteMenu";
 
 /** The actions on a report. To hand it on is the first of them. */
 export function Actions({ stored }: { stored: StoredReport }) {
@@ -15,7 +17,9 @@ export function Actions({ stored }: { stored: StoredReport }) {
       <DownloadLink href={api.reportExportUrl(id, "html")}>HTML</DownloadLink>
       <DownloadLink href={api.reportExportUrl(id, "md")}>Markdown</DownloadLink>
       <DownloadLink href={api.reportExportUrl(id, "json")}>Export JSON</DownloadLink>
+      <IntegrityMenu reportId={id} />
       <BaselineMenu stored={stored} />
+      <DeleteMenu stored={stored} />
       <Link to={`/timeline?subject=${encodeURIComponent(subject)}`} className="px-2 text-link underline">
         Timeline of this subject
       </Link>

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { api } from "@/api/client";
 import type { StoredReport } from "@/api/types";
 import { Button } from "@/components/Button";
+import { Menu } from "@/components/Menu";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatTime } from "@/lib/format";
@@ -16,14 +17,9 @@ export function BaselineMenu({ stored }: { stored: StoredReport }) {
   const { baseline_since: since, baseline_refused: refused } = stored;
   if (refused && !since) return <span className="text-sm text-soft">{refused}</span>;
   return (
-    <details className="relative">
-      <summary className="cursor-pointer rounded border border-edge bg-card px-3 py-1.5 hover:bg-well">
-        Baseline
-      </summary>
-      <div className="absolute left-0 z-10 mt-1 w-[min(26rem,85vw)] space-y-3 rounded border border-edge bg-card p-4 shadow-lg">
-        {since ? <RemoveBaseline stored={stored} since={since} /> : <SaveBaseline stored={stored} />}
-      </div>
-    </details>
+    <Menu title="Baseline">
+      {since ? <RemoveBaseline stored={stored} since={since} /> : <SaveBaseline stored={stored} />}
+    </Menu>
   );
 }
 

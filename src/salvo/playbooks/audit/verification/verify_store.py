@@ -89,3 +89,8 @@ def conclusion(findings: Sequence[VerificationFinding]) -> str:
         if finding.part == chain_signatures.PART and finding.standing is not VerificationState.HOLDS
     ]
     return " ".join([summary, *unsigned])
+
+
+def failure(failed: int) -> str:
+    """Return what a verification shows if so many parts failed it."""
+    return f"{pluralize(failed, 'part')} failed the verification."

@@ -57,18 +57,24 @@ def write(
     `inputs` has the frozen text, if it was stored. With a key, the file is signed. In JUnit XML, a status that reaches
     `fail_on` is a failure; if the review decides, the status is the reviewed one.
     """
-    signed_by = None if key is None else key.public
-    rendering = _Rendering(report, inputs, signed_by, fail_on, review)
-    content = _renderer(path)(rendering).encode()
-    if key is not None:
-        content = add_signature(content, path.suffix, key)
+    content = render(path, report, inputs, key, fail_on=fail_on, review=review)
     write_document(path, content)
     return content
 
 
-def render(suffix: str, report: Report, inputs: Inputs | None, *, review: ReviewSection | None = None) -> str:
-    """Return the content of a file that is not signed."""
-    return _RENDERERS[suffix](_Rendering(report, inputs, None, Status.REVIEW, review))
+def render(
+    path: Path,
+    report: Report,
+    inputs: Inputs | None,
+    key: SigningKey | None = None,
+    *,
+    fail_on: Status = Status.REVIEW,
+    review: ReviewSection | None = None,
+) -> bytes:
+    """Return what `write` writes."""
+    signed_by = None if key is None else key.public
+    content = _renderer(path)(_Rendering(report, inputs, signed_by, fail_on, review)).encode()
+    return content if key is None else add_signature(content, path.suffix, key)
 
 
 def signed_json(report: Report, key: SigningKey | None, review: ReviewSection | None = None) -> str:

@@ -1,0 +1,111 @@
+"""Verifying, signing and deleting a report on its page, and the audit log as a page of its own."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import APIRequestContext, Page, Playwright, expect
+
+from salvo.playbooks.audit import signing
+from tests.e2e.conftest import Site, Visit
+from tests.support.browser import Theme, barriers
+from tests.support.playbook_page import ask, evaluate, fill_form, run, wait_for_report
+from tests.support.provider import LoopbackProvider
+from tests.support.web import CARELESS, TOKEN, Judging, server_process
+
+
+@pytest.fixture
+def signing_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A server with a signing key."""
+    signing.new_key(tmp_path / "key.pem")
+    monkeypatch.setenv("BYOP_SIGNING_KEY", str(tmp_path / "key.pem"))
+    with LoopbackProvider(Judging()) as provider, server_process(tmp_path) as server:
+        yield Site(server, provider)
+
+
+Connect = Callable[[Site], APIRequestContext]
+
+
+@pytest.fixture
+def connect(_playwright: Playwright) -> Connect:
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    return lambda site: _playwright.request.new_context(base_url=site.url, extra_http_headers=headers)
+
+
+def assert_accessible(page: Page) -> None:
+    themes: tuple[Theme, ...] = ("light", "dark")
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
+        assert barriers(page) == [], theme
+
+
+def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(
+    signing_site: Site, visit: Visit, connect: Connect
+) -> None:
+    report = evaluate(connect(signing_site), CARELESS, subject="audited")
+    page = visit(signing_site).open(f"/reports/{report}")
+
+    page.get_by_text("Verify and sign").click()
+    page.get_by_role("button", name="Verify this report").click()
+    verified = page.get_by_role("list", name="What was verified")
+    expect(verified).to_contain_text("The audit log is signed by")
+    expect(page.get_by_text("Consistent with the audit log.")).to_be_visible()
+    assert_accessible(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Signed HTML").click()
+    assert b"application/vnd.byop" in download.value.path().read_bytes()
+    assert b"PRIVATE KEY" not in page.content().encode()
+
+    page.get_by_role("link", name="Audit log of this evaluation").click()
+    entries = page.get_by_role("region", name="Entries")
+    expect(entries.get_by_text("Report exported")).to_be_visible()
+    expect(entries.get_by_text("holds, signed").first).to_be_visible()
+    assert_accessible(page)
+
+    page.go_back()
+    page.get_by_text("Delete", exact=True).click()
+    question = page.get_by_role("alertdialog")
+    expect(question).to_contain_text("The audit log stays")
+    question.get_by_role("button", name="Delete it").click()
+    expect(entries.get_by_text("Evaluation erased")).to_be_visible()
+    expect(entries.get_by_text("(erased)").first).to_be_visible()
+
+    page.get_by_role("button", name="Show all").click()
+    page.get_by_label("What happened").select_option("Evaluation erased")
+    expect(entries.get_by_role("row")).to_have_count(2)
+    page.get_by_role("button", name="Verify everything that is stored").click()
+    expect(page.get_by_role("list", name="What was verified")).to_contain_text("was erased on")
+    assert_accessible(page)
+
+
+def test_without_a_key_the_page_says_that_this_server_signs_nothing(site: Site, visit: Visit, connect: Connect) -> None:
+    report = evaluate(connect(site), CARELESS, subject="unsigned")
+    page = visit(site).open(f"/reports/{report}")
+    page.get_by_text("Verify and sign").click()
+    expect(page.get_by_text("This server has no signing key.")).to_be_visible()
+    expect(page.get_by_role("link", name="Signed HTML")).to_have_count(0)
+
+
+def test_a_text_is_evaluated_five_times_and_not_stored(site: Site, visit: Visit, connect: Connect) -> None:
+    page = visit(site).open("/")
+    fill_form(page, CARELESS)
+    page.get_by_text("Runs and storage").click()
+    page.get_by_label("Runs per check").fill("5")
+    page.get_by_label("Store no texts").check()
+    assert_accessible(page)
+    run(page)
+    report = wait_for_report(page)
+    expect(page.get_by_text("Only fingerprints of the texts were stored")).to_be_visible()
+    stored = ask(connect(site), "GET", f"/api/reports/{report}")
+    assert stored["texts"] is None
+    assert {len(check["raw_runs"]) for check in stored["report"]["check_results"]} >= {5}
+
+
+def test_scenarios_are_folded_away_until_there_are_any(site: Site, visit: Visit) -> None:
+    page = visit(site).open("/")
+    link = page.get_by_role("link", name="Batches of runs")
+    expect(link).to_be_hidden()
+    page.get_by_role("navigation", name="Main").get_by_text("Scenarios").click()
+    link.click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(link).to_be_visible()
