@@ -367,6 +367,11 @@ def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project:
     assert len(project.runs()) == 12
     assert "12/12 runs" in ran.stdout
     assert len(provider.requests) - request == 4 * (12 - len(done)), "only the missing ones"
+    [named] = [line for line in ran.stderr.splitlines() if line.startswith("An earlier command ended")]
+    run_ids = named.rpartition(": ")[2].split(", ")
+    assert 1 <= len(run_ids) <= 2, "those that were in flight"
+    assert not {f"{run_id}.json" for run_id in run_ids} & done
+    assert not list((project.store / "batches").glob(".*.started")), "all of them have ended"
 
 
 @pytest.mark.usefixtures("coverage_in_processes")

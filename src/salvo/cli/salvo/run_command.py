@@ -370,6 +370,13 @@ class _Progress(RunListener):
     def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
         self.line.print(lost_worker_notice(reason, run_ids))
 
+    def made_again(self, run_ids: Sequence[str]) -> None:
+        count = pluralize(len(run_ids), "run")
+        self.line.print(
+            f"An earlier command ended while it was making {count}, which are made again; "
+            f"calls that they had made may be paid for twice: {', '.join(run_ids)}"
+        )
+
     def finished(self, _prepared: PreparedScenario, entry: IndexEntry, replay: ReplayNote) -> None:
         self._count_if_not_replayable(entry, replay)
         self._done += 1

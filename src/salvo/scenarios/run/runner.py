@@ -44,6 +44,7 @@ from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoint
 from salvo.scenarios.run.saving import SavedRun, save_run
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.store.index import IndexEntry
+from salvo.scenarios.store.started_runs import StartedRuns, unfinished_runs
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
@@ -149,6 +150,9 @@ class RunListener:
     def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
         """A worker ended while it was making these runs. They are made again: what they had spent is lost."""
 
+    def made_again(self, run_ids: Sequence[str]) -> None:
+        """These runs are made again: an earlier command ended while it was making them, and what they spent is lost."""
+
     def finished(self, prepared: PreparedScenario, entry: IndexEntry, replay: ReplayNote) -> None:
         """A run was made, and stored unless its entry says why not."""
 
@@ -179,6 +183,7 @@ class Runner:
     """Whether the keys are in the environment of this process. Those of a cluster are in that of its nodes."""
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
+    _started: StartedRuns = field(init=False)
     _session: Session | None = field(init=False, default=None)
     _sharing: ShardSharing | None = field(init=False, default=None)
     """With the commands that make other runs of the same batches."""
@@ -189,6 +194,7 @@ class Runner:
         budget = Budget(limits.max_cost, self.listener.unpriced)
         most = max(MOST_AT_ONCE, limits.concurrency) if limits.is_adaptive else limits.concurrency
         self._pool = Pool(most, budget, start=limits.concurrency)
+        self._started = StartedRuns(self.store.folder, self.clock.new_id())
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
         if self.has_keys:
@@ -197,11 +203,28 @@ class Runner:
         batches = [runs.batch for runs in work if runs.prepared is not None]
         with self.store.hold(batches, self.clock.now().isoformat()):
             self._sharing = self._open_sharing(work)
+            self._name_unfinished(work)
             for batch in batches:  # before the first call, so that a crash can be resumed
                 (self.store if self._sharing is None else self._sharing).save_batch(batch)
             self.listener.planned(sum(len(runs.pending) for runs in work if runs.prepared is not None))
             async with self._open_budget():
-                return await self._run_all(work)
+                outcome = await self._run_all(work)
+            for runs in work:
+                if all(skipped.outcome is not Outcome.INTERRUPTED for skipped in runs.skipped.values()):
+                    self._started.forget(runs.batch.batch_id)
+            return outcome
+
+    def _name_unfinished(self, work: Sequence[ScenarioRuns]) -> None:
+        """Name the runs that an earlier command was making when it was killed."""
+        again: list[str] = []
+        for runs in work:
+            if runs.prepared is None or not self.store.has_batch(runs.batch.batch_id):
+                continue
+            forget = runs.shard is None  # other shards may be making runs
+            numbers = unfinished_runs(self.store.folder, runs.batch.batch_id, runs.pending, forget=forget)
+            again += map(runs.batch.run_id, numbers)
+        if again:
+            self.listener.made_again(again)
 
     def _open_sharing(self, work: Sequence[ScenarioRuns]) -> ShardSharing | None:
         if all(runs.shard is None for runs in work):
@@ -434,6 +457,7 @@ class Runner:
                 self._pool.stop(_LEASE_LOST)
                 return SkippedRun(Outcome.NOT_RUN, Cause.STORE, _LEASE_LOST)
             self.listener.started(prepared, number)
+            self._started.note(prepared.batch.batch_id, number)
             [finished] = [run async for run in executor.map([Lease(prepared.batch.batch_id, (number,))])]
             await self._settle_budget()
             in_thread = self.store.is_shared  # it takes a while, in which other runs go on

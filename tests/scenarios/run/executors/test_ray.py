@@ -220,7 +220,6 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
     stored: dict[Path, bytes] = {}
     with LoopbackProvider(slowly) as provider, ray.ray_cluster(environment(provider)) as cluster:
         driver = salvo(suite, *command, RAY_ADDRESS=cluster.address)
-        drivers_killed = 0
         for kill in range(kills):
             target = len(suite.runs()) + chance.randrange(5, 40)
             while driver.poll() is None and (len(suite.runs()) < target or not cluster.workers()):
@@ -230,7 +229,6 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
             if kill % 5 == 4:
                 driver.kill()
                 named |= _named(driver)
-                drivers_killed += 1
                 stored |= {file: file.read_bytes() for file in suite.runs() if file not in stored}
                 driver = salvo(suite, *command, RAY_ADDRESS=cluster.address)
             else:
@@ -248,7 +246,7 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
     print(
         f"\n{kills} kills: {sum(calls.values()) - runs} calls more than {runs}, {len(named)} runs named as made again"
     )
-    assert repeated <= named or len(repeated - named) <= drivers_killed * at_once
+    assert repeated <= named
     numbers = [json.loads(line)["number"] for line in (suite.store / "history.jsonl").read_text().splitlines()]
     assert sorted(numbers) == list(range(1, runs + 1))
 
@@ -258,5 +256,5 @@ def _named(driver: "subprocess.Popen[str]") -> set[int]:
 
 
 def _numbers(errors: str) -> set[int]:
-    lines = [line for line in errors.splitlines() if line.startswith("A worker ended")]
+    lines = [line for line in errors.splitlines() if line.startswith(("A worker ended", "An earlier command ended"))]
     return {int(number) for line in lines for number in re.findall(r"-(\d{4,})\b", line)}
