@@ -42,6 +42,17 @@ def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visi
     expect(check).to_contain_text("Pattern 2")
     check.get_by_label("Patterns").fill("will never\nalways")
     expect(problems).not_to_be_visible()
+    check.get_by_role("button", name="Add an example").click()
+    check.get_by_label("Example 1").fill("This will never be a problem.")
+    page.get_by_label("Sample text").fill(CARELESS)
+    page.get_by_role("button", name="Try it on this text").click()
+    expect(page.get_by_role("region", name="Result of the trial")).to_contain_text("“will never”")
+    page.get_by_role("button", name="Try it on its examples").click()
+    expect(page.get_by_role("region", name="Result on the examples")).to_contain_text(
+        "1 of 1 judged example as expected"
+    )
+    _assert_accessible(page)
+    assert ask(page.request, "GET", "/api/history")["total"] == 0
     save.get_by_role("button", name="Save version 1.0.0").click()
 
     card = page.get_by_role("article").filter(has_text="NDA review")
@@ -62,6 +73,10 @@ def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visi
     page.get_by_role("button", name="Save version 1.0.1").click()
     expect(card).to_contain_text("Version 2, saved by Dana Example")
     expect(card).to_contain_text("Promises are serious.")
+    card.get_by_role("link", name="Versions").click()
+    expect(page.get_by_role("list", name="Changes")).to_contain_text("No promise: Severity")
+    expect(page.get_by_role("list", name="Changes")).to_contain_text("After: high")
+    _assert_accessible(page)
     used = ask(page.request, "GET", f"/api/reports/{report}")["report"]
     first = ask(page.request, "GET", "/api/saved-playbooks/nda_review/versions/1")["listed"]
     assert used["integrity"]["playbook_logic_hash"] == first["logic_hash"]

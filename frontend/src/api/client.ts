@@ -15,6 +15,7 @@ import type {
   BatchScores,
   Evaluation,
   EvaluationCreate,
+  ExampleTrialCreate,
   GridDetail,
   HistoryQuery,
   LabelCreate,
@@ -26,6 +27,7 @@ import type {
   QueueQuery,
   ReviewCreate,
   ToolChoiceTable,
+  TrialCreate,
   UnreadCreate,
   Verdict,
 } from "./types";
@@ -132,6 +134,16 @@ export const api = {
         body: { by },
       }),
     ),
+  playbookDiff: (id: string, before: number, after: number) =>
+    unwrap(
+      client.GET("/api/saved-playbooks/{playbook_id}/diff", {
+        params: { path: { playbook_id: id }, query: { before, after } },
+      }),
+    ),
+  tryPlaybook: (trial: TrialCreate, key: string) =>
+    unwrap(client.POST("/api/playbook-trials", { body: trial, params: { header: keyHeader(key) } })),
+  tryPlaybookExamples: (trial: ExampleTrialCreate, key: string) =>
+    unwrap(client.POST("/api/playbook-trials/examples", { body: trial, params: { header: keyHeader(key) } })),
   playbookExportUrl: (id: string, number: number) =>
     `/api/saved-playbooks/${encodeURIComponent(id)}/versions/${number}/export`,
   estimate: (request: EvaluationCreate, signal: AbortSignal) =>

@@ -25,6 +25,11 @@ export const queries = {
     queryOptions({ queryKey: ["playbooks", "withdrawn"], queryFn: api.withdrawnPlaybooks, staleTime: 0 }),
   playbookVersions: (id: string) =>
     queryOptions({ queryKey: ["playbooks", "versions", id], queryFn: () => api.playbookVersions(id), staleTime: 0 }),
+  playbookDiff: (id: string, before: number, after: number) =>
+    queryOptions({
+      queryKey: ["playbooks", "diff", id, before, after],
+      queryFn: () => api.playbookDiff(id, before, after),
+    }),
   evaluation: (id: string) =>
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>

@@ -480,6 +480,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/playbook-trials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Playbook
+         * @description Evaluate a sample text once with a playbook that may not be saved. Nothing is stored.
+         */
+        post: operations["tryPlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/playbook-trials/examples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Playbook Examples
+         * @description Judge the labelled examples of the checks, each once, and say where the result is not the expected one.
+         */
+        post: operations["tryPlaybookExamples"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/evaluators": {
         parameters: {
             query?: never;
@@ -2587,6 +2627,59 @@ export interface components {
             /** Subject */
             subject: string;
         };
+        /** ExampleResult */
+        ExampleResult: {
+            /** Check Id */
+            check_id: string;
+            /** Number */
+            number: number;
+            expected: components["schemas"]["Result"];
+            /** Agrees */
+            agrees: boolean | null;
+            tried: components["schemas"]["TriedCheck"];
+        };
+        /**
+         * ExampleTrialCreate
+         * @example {
+         *       "playbook": {
+         *         "metadata": {}
+         *       }
+         *     }
+         */
+        ExampleTrialCreate: {
+            /**
+             * Playbook
+             * @description The document, or the text of its file. It need not be saved.
+             */
+            playbook: {
+                [key: string]: unknown;
+            } | string;
+            /**
+             * Evaluator
+             * @description "rules", or a model such as "anthropic/claude-sonnet-4-6".
+             * @default rules
+             */
+            evaluator?: string;
+            /**
+             * Base Url
+             * @description Another address for the model, which the server must allow.
+             */
+            base_url?: string | null;
+            /**
+             * Timeout
+             * @description How many seconds one call may take.
+             */
+            timeout?: number | null;
+        };
+        /** ExampleTrialResult */
+        ExampleTrialResult: {
+            /** Evaluator */
+            evaluator: string;
+            /** Examples */
+            examples: components["schemas"]["ExampleResult"][];
+            /** Summary */
+            summary: string;
+        };
         /**
          * ExportFormat
          * @enum {string}
@@ -4597,6 +4690,75 @@ export interface components {
             };
         };
         /**
+         * TrialCreate
+         * @example {
+         *       "ai_output": "The clause is compliant.",
+         *       "evaluator": "rules",
+         *       "playbook": {
+         *         "metadata": {}
+         *       }
+         *     }
+         */
+        TrialCreate: {
+            /**
+             * Playbook
+             * @description The document, or the text of its file. It need not be saved.
+             */
+            playbook: {
+                [key: string]: unknown;
+            } | string;
+            /**
+             * Ai Output
+             * @description A sample text, as an AI might write it.
+             */
+            ai_output: string;
+            /**
+             * Source Document
+             * @description The document that the AI was asked about.
+             */
+            source_document?: string | null;
+            /**
+             * Evaluator
+             * @description "rules", or a model such as "anthropic/claude-sonnet-4-6".
+             * @default rules
+             */
+            evaluator?: string;
+            /**
+             * Base Url
+             * @description Another address for the model, which the server must allow.
+             */
+            base_url?: string | null;
+            /**
+             * Timeout
+             * @description How many seconds one call may take.
+             */
+            timeout?: number | null;
+        };
+        /** TrialResult */
+        TrialResult: {
+            /** Evaluator */
+            evaluator: string;
+            /** Checks */
+            checks: components["schemas"]["TriedCheck"][];
+            /** Warnings */
+            warnings: string[];
+        };
+        /** TriedCheck */
+        TriedCheck: {
+            /** Check Id */
+            check_id: string;
+            severity: components["schemas"]["Severity"];
+            result: components["schemas"]["Result"];
+            /** Is Judged */
+            is_judged: boolean;
+            /** Notes */
+            notes: string;
+            /** Quotes */
+            quotes: string[];
+            /** Notices */
+            notices: string[];
+        };
+        /**
          * TurnCounts
          * @description How many turns the completed conversations had.
          */
@@ -5926,6 +6088,96 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    tryPlaybook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The provider's API key. It is kept in memory for this evaluation only. */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialResult"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    tryPlaybookExamples: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The provider's API key. It is kept in memory for this evaluation only. */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExampleTrialCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExampleTrialResult"];
+                };
             };
             /** @description What is wrong with the request, and how to correct it. */
             "4XX": {

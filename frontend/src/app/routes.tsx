@@ -39,6 +39,10 @@ const routes: RouteObject[] = [
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
       lazyRoute("playbooks/new", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
       lazyRoute("playbooks/:id/edit", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
+      lazyRoute(
+        "playbooks/:id/versions",
+        async () => (await import("@/features/playbooks/editor/VersionsPage")).VersionsPage,
+      ),
       lazyRoute("scenarios", async () => (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage),
       lazyRoute("scenarios/batches/:id", async () => (await import("@/features/scenarios/batch/BatchPage")).BatchPage),
       lazyRoute(

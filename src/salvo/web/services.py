@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
@@ -22,6 +22,9 @@ from salvo.web.responses import ConflictError
 from salvo.web.sessions import AccessControl, LoginSession
 from salvo.web.settings import Settings
 
+MAX_TRIALS = 2
+"""Trials of playbooks at the same time, beside the evaluations."""
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -38,6 +41,8 @@ class Services:
     """Reads the key with which this server signs, if it has one. It stays here."""
     closing: asyncio.Event
     """Set when the server shuts down: event streams that would never end are closed then."""
+    trials: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_TRIALS))
+    """Held while a playbook is tried; further trials wait."""
 
     def load(self, name: str) -> StoredEvaluation:
         """Load an evaluation by its id, a prefix of it, or "latest". Blocks."""

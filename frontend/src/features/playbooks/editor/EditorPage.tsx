@@ -16,6 +16,7 @@ import { copyDocument, newDocument, textAt } from "./document";
 import { EditingProvider, useEditing } from "./editing";
 import { fieldId } from "./fields";
 import { MetadataForm, ScopeForm } from "./MetadataForm";
+import { TryPanel } from "./TryPanel";
 
 /** A new playbook, a copy of another one (?copy=), or the next version of a saved one. */
 export function EditorPage() {
@@ -51,6 +52,9 @@ function Editor({ initial, saved }: { initial: PlaybookDocument; saved: SavedVer
         </Section>
         <Section title="Scope and runs">
           <ScopeForm />
+        </Section>
+        <Section title="Try it">
+          <TryPanel />
         </Section>
         <SaveForm saved={saved} />
       </div>

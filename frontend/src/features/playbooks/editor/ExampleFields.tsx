@@ -20,8 +20,8 @@ export function ExampleFields({ index }: { index: number }) {
     <fieldset className="space-y-3">
       <legend className="font-semibold">Examples</legend>
       <p className="text-sm text-soft">
-        Passages with the result that this check should have. An evaluation does not read them, but they belong to the
-        playbook: changing one changes its logic hash.
+        Passages with the result that this check should have. “Try it” shows how an evaluator does on them. An
+        evaluation does not read them, but they belong to the playbook: changing one changes its logic hash.
       </p>
       {examples.map((_, number) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an example has no identity apart from its place

@@ -65,6 +65,7 @@ function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
         {playbook.saved ? (
           <>
             <ButtonLink to={`/playbooks/${encodeURIComponent(playbook.id)}/edit`}>Edit</ButtonLink>
+            <ButtonLink to={`/playbooks/${encodeURIComponent(playbook.id)}/versions`}>Versions</ButtonLink>
             <DownloadLink href={api.playbookExportUrl(playbook.id, playbook.saved.number)}>Export JSON</DownloadLink>
             <ListingButton playbook={playbook} action="withdraw" />
           </>
