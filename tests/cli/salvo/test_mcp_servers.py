@@ -331,8 +331,8 @@ def test_scenarios_in_pytest_get_the_tools_too(project: UserProject) -> None:
     write(project, stdio(project))
     with LoopbackProvider(AGENT) as provider:
         project.reach(provider)
-        command = [sys.executable, "-m", "pytest", "--salvo", "-q", "-p", "no:cacheprovider", "scenarios"]
-        environ = {**os.environ, **project.environ}
+        command = [sys.executable, "-m", "pytest", "-p", "salvo.pytest_plugin", "--salvo", "-q", "scenarios"]
+        environ = {**os.environ, **project.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         result = subprocess.run(
             command, check=False, cwd=project.folder, env=environ, capture_output=True, text=True, timeout=100
         )

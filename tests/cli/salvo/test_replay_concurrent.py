@@ -245,6 +245,7 @@ print(json.dumps(asyncio.run(main())))
 """
 
 
+@pytest.mark.load
 def test_concurrent_streams_of_an_official_sdk_are_replayed_as_identical(project: UserProject) -> None:
     command(project, STREAMS_AT_ONCE)
     result = record(project, slow_echo)

@@ -73,12 +73,17 @@ class SharedStore:
         return cost
 
 
+MANY_PROCESSES = ["folder", pytest.param("object store", marks=pytest.mark.load)]
+"""The stores of a test that starts several shards: `make test` starts them once."""
+
+
 @pytest.fixture(params=["folder", "object store"])
 def shared(request: pytest.FixtureRequest, greeting: UserProject) -> SharedStore:
     is_folder = request.param == "folder"
     return SharedStore(greeting, str(greeting.folder / "shared") if is_folder else request.getfixturevalue("bucket"))
 
 
+@pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
 def test_rounds_of_all_shards_end_where_one_process_would_have_ended(shared: SharedStore, tmp_path: Path) -> None:
     counted = CountedProvider()
     options = ("--until-sure", "--max-runs", "60", "--batch", "nightly")
@@ -112,6 +117,7 @@ def test_a_shard_makes_what_missing_shards_leave(shared: SharedStore) -> None:
     assert "The verdict is that of all shards: the same command without --shard gives it" in ran.stdout
 
 
+@pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
 def test_a_killed_shard_is_replaced_by_the_others(shared: SharedStore) -> None:
     counted = CountedProvider(delay=0.3)
     options = ("--until-sure", "--max-runs", "60", "--batch", "nightly", "-j", "4")
@@ -130,6 +136,7 @@ def test_a_killed_shard_is_replaced_by_the_others(shared: SharedStore) -> None:
     assert sum(counted.calls.values()) <= batch.runs + 4
 
 
+@pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
 def test_all_shards_together_spend_one_budget(shared: SharedStore) -> None:
     counted = CountedProvider(delay=0.1)
     shared.project.write("scenarios/greet.yaml", SCENARIO.replace("confidence: 0.9", "runs: 200"))
@@ -147,6 +154,7 @@ def test_all_shards_together_spend_one_budget(shared: SharedStore) -> None:
     assert "not made: the budget of $" in spent.stdout
 
 
+@pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
 def test_what_a_killed_shard_did_not_spend_is_spent_by_the_others(shared: SharedStore) -> None:
     counted = CountedProvider(delay=0.2)
     shared.project.write("scenarios/greet.yaml", SCENARIO.replace("confidence: 0.9", "runs: 200"))

@@ -145,8 +145,18 @@ def record(project: UserProject, script: Scripted = TALK) -> tuple[int, dict[str
     "agent, provider, booked",
     [
         (OPENAI_AGENT, "openai/gpt-5.4-mini", {"result": {"of": "book", "seat": "2A"}, "error": None}),
-        (RESPONSES_AGENT, "openai/gpt-5.4-mini", {"result": {"of": "book", "seat": "2A"}, "error": None}),
-        (ANTHROPIC_AGENT, "anthropic/claude-opus-4-8", {"result": None, "error": '{"of": "book", "seat": "2A"}'}),
+        pytest.param(
+            RESPONSES_AGENT,
+            "openai/gpt-5.4-mini",
+            {"result": {"of": "book", "seat": "2A"}, "error": None},
+            marks=pytest.mark.load,
+        ),
+        pytest.param(
+            ANTHROPIC_AGENT,
+            "anthropic/claude-opus-4-8",
+            {"result": None, "error": '{"of": "book", "seat": "2A"}'},
+            marks=pytest.mark.load,
+        ),
     ],
     ids=["chat completions", "responses", "messages"],
 )
