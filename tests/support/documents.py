@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import docx
+from docx.oxml import OxmlElement
 from pypdf import PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject, PdfObject
 
@@ -90,4 +91,34 @@ def _dictionary(content: Mapping[str, Any]) -> DictionaryObject:
 def written(writer: PdfWriter) -> bytes:
     file = io.BytesIO()
     writer.write(file)
+    return file.getvalue()
+
+
+def structured_word_file() -> bytes:
+    """A contract with numbered headings, a list, a table, and a page break as Word notes it."""
+    document = docx.Document()
+    document.add_heading("Agreement", level=0)
+    for number, (title, clauses) in enumerate(
+        {
+            "Scope": ["This agreement is between Acme and Beta."],
+            "Liability": ["Liability is limited to the fees.", "Clause 7 is fully compliant with the GDPR."],
+        }.items(),
+        start=1,
+    ):
+        document.add_heading(f"{number} {title}", level=1)
+        for clause in clauses:
+            document.add_paragraph(clause)
+    document.paragraphs[-1].runs[0]._r.insert(0, OxmlElement("w:lastRenderedPageBreak"))
+    document.add_paragraph("Notice in writing", style="List Number")
+    document.add_paragraph("Notice by post", style="List Number")
+    document.add_paragraph("A bullet", style="List Bullet")
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip(
+        (cell for row in table.rows for cell in row.cells), ("Party", "Fee", "Acme", "100 euros"), strict=True
+    ):
+        cell.text = text
+    document.add_heading("Closing", level=2)
+    document.add_paragraph("Signed by both parties.")
+    file = io.BytesIO()
+    document.save(file)
     return file.getvalue()

@@ -2178,6 +2178,27 @@ export interface components {
             reviewer: string | null;
         };
         /**
+         * DocumentPosition
+         * @description Where a passage is in the file that the text was read from, as far as the file states it. Numbers are from 1.
+         */
+        DocumentPosition: {
+            /**
+             * Heading
+             * @default
+             */
+            heading: string;
+            /** Paragraph */
+            paragraph: number | null;
+            /** Page */
+            page: number | null;
+            /** Table */
+            table: number | null;
+            /** Row */
+            row: number | null;
+            /** Column */
+            column: number | null;
+        };
+        /**
          * DocumentRow
          * @description One document, as one evaluator judged it.
          */
@@ -3321,6 +3342,7 @@ export interface components {
             end: number;
             /** Line */
             line: number;
+            position: components["schemas"]["DocumentPosition"] | null;
         };
         /**
          * MatrixFormat
@@ -3421,6 +3443,31 @@ export interface components {
          * @enum {string}
          */
         Outcome: "passed" | "failed" | "error" | "not_run" | "interrupted" | "pending";
+        /**
+         * OutlinePart
+         * @description A part of the text that the page shows as what it is.
+         */
+        OutlinePart: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "heading" | "paragraph" | "list_item" | "cell" | "page";
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
+            /** Level */
+            level: number;
+            /** Label */
+            label: string;
+            /** Table */
+            table: number;
+            /** Row */
+            row: number;
+            /** Column */
+            column: number;
+        };
         /** OverallDocument */
         OverallDocument: {
             /** P Value */
@@ -3961,6 +4008,8 @@ export interface components {
             prompt: string | null;
             /** System Instructions */
             system_instructions: string | null;
+            /** Outline */
+            outline: components["schemas"]["OutlinePart"][];
         };
         /**
          * Result

@@ -24,6 +24,7 @@ export type HistoryQuery = NonNullable<operations["listHistory"]["parameters"]["
 export type HistoryRow = Schemas["HistoryRow"];
 export type JobState = Schemas["JobState"];
 export type Location = Schemas["Location"];
+export type OutlinePart = Schemas["OutlinePart"];
 export type Mode = Schemas["Mode"];
 export type PlaybookFindings = Schemas["PlaybookFindings"];
 /** A playbook as JSON. */

@@ -230,10 +230,15 @@ def _document() -> docx.document.Document:
 def test_the_readers_that_a_worker_runs() -> None:
     """Here, because the coverage of a worker is not measured: it has no environment that would ask for it."""
     assert list(pdf_operations.read({}, pdf(*SENTENCES))) == [
-        {"text": "\n\n".join(SENTENCES), "pages": 2, "omissions": []}
+        {
+            "text": "\n\n".join(SENTENCES),
+            "pages": 2,
+            "omissions": [],
+            "outline": [["page", 0, 0, 1], ["page", 26, 26, 2]],
+        }
     ]
     assert list(docx_operations.read({}, _packed(_document()))) == [
-        {"text": SENTENCES[0], "pages": None, "omissions": []}
+        {"text": SENTENCES[0], "pages": None, "omissions": [], "outline": [["paragraph", 0, 24]]}
     ]
     for operations in (pdf_operations, docx_operations):
         [answer] = operations.read({}, b"hello")

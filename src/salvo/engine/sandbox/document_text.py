@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from salvo.engine.sandbox.outline.items import OutlineItem, to_rows
+
 MAX_CHARACTERS = 5_000_000
 MAX_OMISSION = 200
 """Characters of an omitted part that are returned, to name it."""
@@ -30,11 +32,18 @@ class UnreadableDocumentError(Exception):
     """The reason why no text could be extracted."""
 
 
-def answer(text: str, pages: int | None, omissions: Sequence[Omission] = ()) -> dict[str, Any]:
+def answer(
+    text: str, pages: int | None, omissions: Sequence[Omission] = (), outline: Sequence[OutlineItem] = ()
+) -> dict[str, Any]:
     if not text.strip():
         raise UnreadableDocumentError("The file contains no text. It may be a scan.")
     shortened = [replace(omission, text=omission.text[:MAX_OMISSION]) for omission in omissions]
-    return {"text": text, "pages": pages, "omissions": [asdict(omission) for omission in shortened]}
+    return {
+        "text": text,
+        "pages": pages,
+        "omissions": [asdict(omission) for omission in shortened],
+        "outline": to_rows(outline),
+    }
 
 
 def limited(parts: Iterable[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from docx.oxml import parse_xml
 from salvo.engine.sandbox.document_text import Omission, OmissionKind, UnreadableDocumentError, answer, limited
 from salvo.engine.sandbox.docx_visibility import RunVisibility
 from salvo.engine.sandbox.hidden_text import mark_hidden
+from salvo.engine.sandbox.outline.docx import PAGE_BREAK, DocxOutline
 
 MAX_ZIP_MEMBERS = 5_000
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
@@ -43,7 +44,9 @@ def _read(content: bytes) -> dict[str, Any]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_archive(archive, len(content))
         document = Document(io.BytesIO(content))
-        return answer("\n".join(limited(_paragraphs(document))).strip(), None, list(_omissions(document)))
+        outline = DocxOutline(document)
+        text = "\n".join(limited(_paragraphs(document, outline)))
+        return answer(text.strip(), None, list(_omissions(document)), outline.items(text))
     except (zipfile.BadZipFile, ValueError, KeyError, SyntaxError, NotImplementedError) as error:
         raise UnreadableDocumentError("The file is not a readable .docx.") from error
 
@@ -58,25 +61,39 @@ def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
         raise UnreadableDocumentError("The file is encrypted.")
 
 
-def _paragraphs(document: DocumentObject) -> Iterator[str]:
+def _paragraphs(document: DocumentObject, outline: DocxOutline) -> Iterator[str]:
     """Yield the paragraphs in document order, with tables and text boxes, without text deleted by tracked changes.
 
-    Text that a reader does not see is marked.
+    Text that a reader does not see is marked. The outline notes what each paragraph is.
     """
     body = document.element.body
     for fallback in list(body.iter(_FALLBACK)):  # the same text again, for older programs
         fallback.getparent().remove(fallback)
     visibility = RunVisibility(document)
+    paragraph: Any = None
     line: list[tuple[bool, str]] = []
+    page_breaks: list[int] = []
     for element in body.iter():
         if element.tag == f"{_WORD}p":
-            yield _joined(line)
-            line = []
+            yield _finished(outline, paragraph, line, page_breaks)
+            paragraph, line, page_breaks = element, [], []
         elif element.tag == f"{_WORD}t":
             line.append((visibility.is_hidden(element), element.text or ""))
+        elif element.tag == PAGE_BREAK:
+            page_breaks.append(sum(len(text) for _, text in line))
         elif character := _CHARACTERS.get(element.tag):
             line.append((bool(line) and line[-1][0], character))
-    yield _joined(line)
+        else:
+            outline.enter(element)
+    yield _finished(outline, paragraph, line, page_breaks)
+
+
+def _finished(outline: DocxOutline, paragraph: Any, line: list[tuple[bool, str]], page_breaks: list[int]) -> str:
+    """Return the line, and note it in the outline. If a part of it is hidden, its pages begin with the line."""
+    text = _joined(line)
+    is_marked = any(hidden for hidden, _ in line)
+    outline.add_line(paragraph, text, [0 for _ in page_breaks] if is_marked else page_breaks)
+    return text
 
 
 def _joined(line: list[tuple[bool, str]]) -> str:

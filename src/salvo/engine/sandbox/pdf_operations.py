@@ -11,10 +11,12 @@ from pypdf.errors import PyPdfError
 
 from salvo.engine.sandbox.document_text import Omission, UnreadableDocumentError, answer, limited
 from salvo.engine.sandbox.hidden_text import mark_hidden
+from salvo.engine.sandbox.outline.pdf import pdf_outline, read_bookmarks
 from salvo.engine.sandbox.pdf_visibility import take_out_hidden_text
 from salvo.engine.sandbox.running_lines import split_running_lines
 
 MAX_PAGES = 2_000
+_BETWEEN_PAGES = "\n\n"
 
 
 def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
@@ -34,13 +36,14 @@ def _read(content: bytes) -> dict[str, Any]:
         if pages > MAX_PAGES:
             raise UnreadableDocumentError(f"The file has {pages:,} pages; at most {MAX_PAGES:,} are allowed.")
         texts = list(limited(map(_page_text, reader.pages)))
+        bookmarks = read_bookmarks(reader)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableDocumentError("The file is not a readable PDF.") from error
     kept, running_lines = split_running_lines(texts)
     omissions = [
         Omission("page_number" if line.numbered else "running_line", line.text, line.pages) for line in running_lines
     ]
-    return answer("\n\n".join(kept).strip(), pages, omissions)
+    return answer(_BETWEEN_PAGES.join(kept).strip(), pages, omissions, pdf_outline(kept, _BETWEEN_PAGES, bookmarks))
 
 
 def _page_text(page: PageObject) -> str:

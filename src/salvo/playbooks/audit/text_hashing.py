@@ -12,6 +12,7 @@ from typing import Any
 
 from salvo.engine.jsonio.canonical import sha256
 from salvo.playbooks.audit.integrity import with_hash
+from salvo.playbooks.evaluate.positions import DocumentPosition
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation, Vote
 from salvo.playbooks.report.report import (
     ArtifactFinding,
@@ -35,6 +36,7 @@ _TEXT_FIELDS: dict[type, frozenset[str]] = {
     RawRun: frozenset({"notes", "raw_answer", "problem"}),
     Dissent: frozenset({"notes"}),
     Citation: frozenset({"span", "context"}),
+    DocumentPosition: frozenset({"heading"}),
     PatternHit: frozenset({"span"}),
     ArtifactFinding: frozenset({"message", "span"}),
     ExtractedAssumption: frozenset({"text"}),

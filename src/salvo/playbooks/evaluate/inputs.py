@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from salvo.engine.jsonio import surrogates
 from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
 from salvo.engine.runtime.redact import find_keys
+from salvo.engine.sandbox.outline.items import OutlineItem, from_rows, to_rows
 from salvo.errors import InputError
+from salvo.playbooks.evaluate.positions import DocumentPosition, PositionFinder
 
 
 def key_warning(name: str, text: str) -> str | None:
@@ -57,6 +59,8 @@ class SourceFile(NamedTuple):
     """Without its folder; empty if it is not known."""
     pages: int | None = None
     """None if the format has no pages, or it is not known."""
+    outline: tuple[OutlineItem, ...] = ()
+    """Its headings, paragraphs, lists, tables and pages, if its format states them: offsets into its text."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,9 @@ class Inputs:
     """How lone surrogates were escaped for the fingerprint: 1 in evaluations of earlier versions."""
     notices: tuple[str, ...] = ()
     """What was assumed when the files were read, and what of them is not part of the texts."""
+    outline: tuple[OutlineItem, ...] = ()
+    """The structure of the file that the AI output was read from. It is beside the text, and not part of what is judged
+    or fingerprinted."""
 
     @classmethod
     def from_texts(
@@ -102,7 +109,8 @@ class Inputs:
             if content is not None
         }
         notices = tuple(notice for name in NAMES if name in files for notice in files[name].notices)
-        return cls(**texts, raw_hashes=hashes, notices=notices)  # type: ignore[arg-type]  # ai_output was checked above
+        outline = files["ai_output"].outline if "ai_output" in files and texts["ai_output"] == ai_output else ()
+        return cls(**texts, raw_hashes=hashes, notices=notices, outline=outline)  # type: ignore[arg-type]  # ai_output was checked above
 
     @classmethod
     def from_stored(cls, document: Mapping[str, Any]) -> Inputs:
@@ -110,12 +118,15 @@ class Inputs:
         stored = {part.name: document.get(part.name) for part in fields(cls)}
         escape = TEXT_ESCAPE if "text_escape" in document else 1
         notices = tuple(map(str, document.get("notices") or ())) if isinstance(document.get("notices"), list) else ()
-        return cls(**{**stored, "text_escape": escape, "notices": notices})  # type: ignore[arg-type]  # as stored
+        outline = from_rows(document.get("outline") or (), len(document["ai_output"]))
+        return cls(**{**stored, "text_escape": escape, "notices": notices, "outline": outline})  # type: ignore[arg-type]  # as stored
 
     @property
     def document(self) -> dict[str, Any]:
         """Return what a store keeps."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+        document = {part.name: getattr(self, part.name) for part in fields(self)}
+        outline = to_rows(document.pop("outline"))
+        return {**document, "outline": outline} if outline else document
 
     @property
     def texts(self) -> dict[str, str | None]:
@@ -137,6 +148,14 @@ class Inputs:
     def line_number(self, offset: int) -> int:
         """Return the line of the AI output that contains the offset, from 1."""
         return bisect_left(self._line_ends, offset) + 1
+
+    def position(self, offset: int) -> DocumentPosition | None:
+        """Return where an offset of the AI output is in its document; None if its file does not state it."""
+        return self._positions.find(offset) if self.outline else None
+
+    @cached_property
+    def _positions(self) -> PositionFinder:
+        return PositionFinder(self.ai_output, self.outline)
 
     @cached_property
     def _line_ends(self) -> list[int]:

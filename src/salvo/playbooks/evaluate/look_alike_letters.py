@@ -29,7 +29,7 @@ def look_alike_letters(inputs: Inputs, folded: FoldedText) -> list[ArtifactFindi
             f"Latin words contain letters of another script that look like Latin ones: {_listed(lines)}. "
             "Patterns and quotes are matched as if these were Latin letters.",
             text[slice(*first)],
-            Location(first.start, first.end, inputs.line_number(first.start)),
+            Location(first.start, first.end, inputs.line_number(first.start), inputs.position(first.start)),
             count=len(folded.mixed_words),
         )
     ]

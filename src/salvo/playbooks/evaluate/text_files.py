@@ -13,6 +13,7 @@ from typing import Any
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.sandbox import workers
 from salvo.engine.sandbox.document_text import Omission
+from salvo.engine.sandbox.outline.items import OutlineItem, from_rows
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError, NotUtf8Error
 from salvo.playbooks.evaluate.inputs import SourceFile
@@ -43,11 +44,13 @@ class FileText:
     """How the bytes of a text file were read; None for other formats."""
     notices: tuple[str, ...] = ()
     """What was assumed, and what was left out. They are part of a report, so they name the file without its folder."""
+    outline: tuple[OutlineItem, ...] = ()
+    """The headings, paragraphs, lists, tables and pages that the file states."""
 
     def source(self, name: str) -> SourceFile:
         """Return what a report says about the file. Of its name, what is not UTF-8 is replaced."""
         storable = PurePath(name).name.encode("utf-8", "replace").decode()
-        return SourceFile(self.sha256, self.notices, storable, self.pages)
+        return SourceFile(self.sha256, self.notices, storable, self.pages, self.outline)
 
 
 def read_text_file(name: str, content: bytes, *, encoding: str | None = None) -> FileText:
@@ -62,7 +65,13 @@ def read_text_file(name: str, content: bytes, *, encoding: str | None = None) ->
         return FileText(text, sha256(content), encoding=used_encoding, notices=notices)
     result = _read_in_worker(name, kind, content)
     omissions = [Omission(**omission) for omission in result["omissions"]]
-    return FileText(result["text"], sha256(content), result["pages"], notices=_omission_notices(name, omissions))
+    return FileText(
+        result["text"],
+        sha256(content),
+        result["pages"],
+        notices=_omission_notices(name, omissions),
+        outline=from_rows(result["outline"], len(result["text"])),
+    )
 
 
 def document_format(name: str, content: bytes) -> str | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from salvo.engine.text.formatting import NamedValue, money, pluralize, seconds
+from salvo.playbooks.audit.text_hashing import is_withheld
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, ShownStatus, Status, shown_status
 from salvo.playbooks.evaluate.injection.finding import MESSAGES
+from salvo.playbooks.evaluate.positions import DocumentPosition
 from salvo.playbooks.report import identity_labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.identity_labels import UNKNOWN
@@ -298,7 +300,23 @@ def vote(run: RawRun) -> str:
 
 
 def where(location: Location | None) -> str:
-    return UNVERIFIED if location is None else f"line {location.line}"
+    if location is None:
+        return UNVERIFIED
+    return ", ".join([*_document_position(location.position), f"line {location.line}"])
+
+
+def _document_position(position: DocumentPosition | None) -> Iterator[str]:
+    """Yield heading, paragraph or cell, and page, as far as they are known. The heading is foreign text."""
+    if position is None:
+        return
+    if position.heading and not is_withheld(position.heading):
+        yield f"Section {position.heading}" if position.heading[0].isdigit() else f"“{position.heading}”"
+    if position.table is not None:
+        yield f"table {position.table}, row {position.row}, column {position.column}"
+    elif position.paragraph is not None:
+        yield f"paragraph {position.paragraph}"
+    if position.page is not None:
+        yield f"page {position.page}"
 
 
 def where_quoted(citation: Citation) -> str:

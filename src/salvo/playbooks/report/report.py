@@ -9,6 +9,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.errors import InputError
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severity, Status
+from salvo.playbooks.evaluate.positions import DocumentPosition
 from salvo.playbooks.review.section import ReviewSection
 
 SPEC_VERSION = "0.1"
@@ -40,6 +41,8 @@ class Location:
     start: int
     end: int
     line: int
+    position: DocumentPosition | None = added_later(default=None)  # noqa: RUF009 - it declares a field
+    """In its document. None if the file states nothing, or the text was not read from one."""
 
 
 @dataclass(frozen=True, slots=True)

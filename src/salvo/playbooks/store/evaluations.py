@@ -273,6 +273,8 @@ def _parse_inputs(text: str) -> Inputs:
     check_type("raw_hashes", document.get("raw_hashes"), dict, NoneType)
     for notice in check_type("notices", document.get("notices"), list, NoneType) or ():
         check_type("notices", notice, str)
+    for row in check_type("outline", document.get("outline"), list, NoneType) or ():
+        check_type("outline", row, list)
     return Inputs.from_stored(document)
 
 

@@ -10,8 +10,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from salvo.engine.sandbox.outline.items import OutlineKind
 from salvo.engine.text.formatting import NamedValue
 from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
+from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report import identity_labels, labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
@@ -30,6 +32,22 @@ router = APIRouter(prefix="/api", tags=["reports"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
+class OutlinePart:
+    """A part of the text that the page shows as what it is."""
+
+    kind: OutlineKind
+    start: int
+    end: int
+    level: int
+    """Of a heading from 1, of a list item from 0; the number of a page."""
+    label: str
+    """The number or bullet before it, which is not part of the text."""
+    table: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReportTexts:
     """The normalised texts that were evaluated. Locations count code points of `ai_output`."""
 
@@ -37,6 +55,8 @@ class ReportTexts:
     source_document: str | None
     prompt: str | None
     system_instructions: str | None
+    outline: list[OutlinePart]
+    """The headings, list items, table cells and pages of the file that `ai_output` was read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +142,7 @@ class StoredReport:
 def show(report_id: str, services: ServicesDep) -> StoredReport:
     """Return a report with its texts, and whether it is a baseline."""
     stored, report = services.load_with_report(report_id)
-    texts = None if stored.inputs is None else ReportTexts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is never None
+    texts = None if stored.inputs is None else _report_texts(stored.inputs)
     resumable = texts is not None and report.incomplete
     return StoredReport(
         report=report,
@@ -136,6 +156,11 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
         withheld=_withheld(report),
         withheld_notice=labels.WITHHELD,
     )
+
+
+def _report_texts(inputs: Inputs) -> ReportTexts:
+    outline = [OutlinePart(**item._asdict()) for item in inputs.outline if item.kind != "paragraph"]
+    return ReportTexts(**inputs.texts, outline=outline)  # type: ignore[arg-type]  # ai_output is never None
 
 
 def _replaced_baseline(stored: StoredEvaluation, services: Services) -> BaselineRecord | None:

@@ -6,6 +6,7 @@ import { Facts } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
 import { EvaluatorNote } from "./EvaluatorNote";
+import { positionLabel } from "./positionLabel";
 import { Quote, type ShowInText } from "./Quote";
 
 interface CheckCardProps {
@@ -157,7 +158,7 @@ const MAX_PLACES = 20;
 function CitationPlaces({ citation, unverified, show }: { citation: Citation; unverified: string; show: ShowInText }) {
   const { location, other_locations: others, occurrences } = citation;
   if (!location) return unverified;
-  if (occurrences === 1) return `line ${location.line}`;
+  if (occurrences === 1) return <VisibleText>{positionLabel(location)}</VisibleText>;
   const listed = [location, ...others].slice(0, MAX_PLACES);
   return (
     <>
@@ -174,7 +175,7 @@ function CitationPlaces({ citation, unverified, show }: { citation: Citation; un
 }
 
 function ShowLine({ location, show }: { location: Location; show: ShowInText }) {
-  const line = `line ${location.line}`;
+  const line = <VisibleText>{positionLabel(location)}</VisibleText>;
   if (!show) return line;
   return (
     <button
@@ -238,7 +239,8 @@ function PatternHits({ check, show }: { check: CheckResult; show: ShowInText }) 
         <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
           {visible.map((hit) => (
             <li key={`${hit.pattern} ${hit.location.start}`}>
-              <Quote span={hit.span} location={hit.location} show={show} /> (line {hit.location.line})
+              <Quote span={hit.span} location={hit.location} show={show} /> (
+              <VisibleText>{positionLabel(hit.location)}</VisibleText>)
             </li>
           ))}
           {check.pattern_hits.length > MAX_HITS ? (

@@ -21,6 +21,7 @@ import { CheckCard } from "./CheckCard";
 import { CheckTable } from "./CheckTable";
 import { Drift } from "./Drift";
 import { WithheldProvider } from "./EvaluatorNote";
+import { positionLabel } from "./positionLabel";
 import { useOpenFoldsInPrint, usePrintMargins } from "./printing";
 import type { ShowInText } from "./Quote";
 import { TechnicalRecord } from "./TechnicalRecord";
@@ -91,7 +92,13 @@ function ReportView({ stored }: { stored: StoredReport }) {
             Frozen text
           </h2>
           {texts ? (
-            <TextPanel stored={stored} text={texts.ai_output} asked={asked} onCheck={goToCheck} />
+            <TextPanel
+              stored={stored}
+              text={texts.ai_output}
+              outline={texts.outline}
+              asked={asked}
+              onCheck={goToCheck}
+            />
           ) : (
             <Notice>Only fingerprints of the texts were stored, so the text cannot be shown.</Notice>
           )}
@@ -269,7 +276,7 @@ function LocatedList({ items, emptyText, show }: { items: LocatedItem[]; emptyTe
           ) : null}{" "}
           {location && show ? (
             <button type="button" className="text-link text-sm underline" onClick={() => show(location)}>
-              line {location.line}
+              <VisibleText>{positionLabel(location)}</VisibleText>
             </button>
           ) : null}
         </li>

@@ -1,5 +1,5 @@
 import { useCallback, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
-import type { Location, Report, ReportLabels, StoredReport } from "@/api/types";
+import type { Location, OutlinePart, Report, ReportLabels, StoredReport } from "@/api/types";
 import { badgeTone } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { ScrollRegion } from "@/components/layout";
@@ -8,23 +8,26 @@ import { FindInText } from "./frozen/FindInText";
 import { FrozenText, MAX_WHOLE, type Target } from "./frozen/FrozenText";
 import { findMatches } from "./frozen/matches";
 import { type Place, toUtf16Places, utf16Offsets } from "./frozen/segments";
+import { structureByLine } from "./frozen/structure";
 import { reportPlaces, resultsByCheck, stops } from "./places";
 
 interface TextPanelProps {
   stored: StoredReport;
   text: string;
+  outline: readonly OutlinePart[];
   /** The passage that was asked for elsewhere on the page. */
   asked: Location | null;
   onCheck: (number: number) => void;
 }
 
 /** The evaluated text: marks by result, a filter by check, steps from finding to finding, and a map of all of them. */
-export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
+export function TextPanel({ stored, text, outline, asked, onCheck }: TextPanelProps) {
   const { report, labels } = stored;
   const scroller = useRef<HTMLElement>(null);
   const [check, setCheck] = useState<number | null>(null);
   const all = useMemo(() => toUtf16Places(text, reportPlaces(report)), [text, report]);
   const results = useMemo(() => resultsByCheck(report), [report]);
+  const structure = useMemo(() => structureByLine(text, outline), [text, outline]);
   const listed = useMemo(() => stops(all, check), [all, check]);
   const [query, setQuery] = useState("");
   const searched = useDeferredValue(query);
@@ -78,6 +81,7 @@ export function TextPanel({ stored, text, asked, onCheck }: TextPanelProps) {
           <FrozenText
             text={text}
             places={places}
+            structure={structure}
             results={results}
             target={target}
             onCheck={onCheck}

@@ -108,7 +108,7 @@ def why_unsupported(check: Check | None, result: Result | None, citations: Itera
 
 
 def location(span: Span, inputs: Inputs) -> Location:
-    return Location(span.start, span.end, inputs.line_number(span.start))
+    return Location(span.start, span.end, inputs.line_number(span.start), inputs.position(span.start))
 
 
 def withhold_claims(note: str) -> str:

@@ -137,14 +137,14 @@ def _check(number: int, check: CheckResult, review: ReviewSection | None) -> Ite
 def _quotes(name: str, check: CheckResult, citations: Sequence[Citation]) -> Iterator[str]:
     for citation in citations[:_QUOTES]:
         context = inline(labels.visible_note(citation.context))
-        yield f"**{name}** ({', '.join(labels.sources(check, citation))})" + (f": {context}" if context else "")
+        yield f"**{name}** ({inline(', '.join(labels.sources(check, citation)))})" + (f": {context}" if context else "")
         yield fenced(citation.span)
     yield labels.more_passages(citations, _QUOTES)
 
 
 def _hits(check: CheckResult) -> Iterator[str]:
     for pattern, hits in labels.hits(check).items():
-        places = ", ".join(f"{code(hit.span)} ({labels.where(hit.location)})" for hit in hits[:_HITS])
+        places = ", ".join(f"{code(hit.span)} ({inline(labels.where(hit.location))})" for hit in hits[:_HITS])
         more = f" and {len(hits) - _HITS:,} more" if len(hits) > _HITS else ""
         yield f"- {code(pattern)}: {places}{more}"
 
@@ -187,7 +187,7 @@ def _findings(report: Report) -> Iterator[str]:
 
 
 def _at(location: Location | None) -> str:
-    return f" ({labels.where(location)})" if location else ""
+    return f" ({inline(labels.where(location))})" if location else ""
 
 
 def _signed(public_key: str | None) -> str:

@@ -12,6 +12,7 @@ import {
   type Segment,
   splitBlocks,
 } from "./segments";
+import type { LineStructure, Structure } from "./structure";
 import { useBlockWindow } from "./useBlockWindow";
 
 /** The passage to scroll to, by its start. A new object for each request. */
@@ -23,6 +24,7 @@ interface Props {
   text: string;
   /** In UTF-16 units, as everything in this folder. */
   places: readonly Place[];
+  structure: Structure;
   /** By the number of the check, for the colours of its evidence. */
   results: ReadonlyMap<number, Result>;
   target: Target | null;
@@ -35,7 +37,7 @@ interface Props {
 export const MAX_WHOLE = 200_000;
 
 /** The text as evaluated, with the places that the report refers to marked. Of a long text, the part near the viewport. */
-export function FrozenText({ text, places, results, target, onCheck, scroller }: Props) {
+export function FrozenText({ text, places, structure, results, target, onCheck, scroller }: Props) {
   const container = useRef<HTMLDivElement>(null);
   const marked = useMemo(() => markedSegments(places), [places]);
   const blocks = useMemo(() => splitBlocks(text), [text]);
@@ -79,6 +81,7 @@ export function FrozenText({ text, places, results, target, onCheck, scroller }:
           text={text}
           block={block}
           marked={marked}
+          structure={structure}
           results={results}
           onCheck={onCheck}
         />
@@ -103,15 +106,22 @@ interface BlockProps {
   text: string;
   block: Block;
   marked: readonly Segment[];
+  structure: Structure;
   results: ReadonlyMap<number, Result>;
   onCheck: (number: number) => void;
 }
 
-const TextBlock = memo(function BlockOfLines({ index, text, block, marked, results, onCheck }: BlockProps) {
+const TextBlock = memo(function BlockOfLines({ index, text, block, marked, structure, results, onCheck }: BlockProps) {
   return (
     <div className="block" data-block={index}>
       {blockRows(text, block, marked).map((row) => (
-        <div key={row.start} className="line" data-line={row.line ?? undefined}>
+        <div
+          key={row.start}
+          data-line={row.line ?? undefined}
+          data-page={structure.pages.get(row.start)}
+          {...lineAttributes(structure.lines.get(row.start))}
+        >
+          <LineNumber label={structure.lines.get(row.start)?.label} />
           {row.parts.map((part, number) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line never change their order
             <TextPart key={number} part={part} results={results} onCheck={onCheck} />
@@ -121,6 +131,22 @@ const TextBlock = memo(function BlockOfLines({ index, text, block, marked, resul
     </div>
   );
 });
+
+/** A heading, a list item or a cell of a table is shown as that; its number is not part of the text. */
+function lineAttributes(line: LineStructure | undefined) {
+  if (!line) return { className: "line" };
+  const heading = line.kind === "heading" ? { role: "heading", "aria-level": Math.min(line.level + 2, 6) } : {};
+  return {
+    className: `line ${line.kind}${line.opensRow ? " opens-row" : ""}`,
+    "data-level": line.level,
+    ...heading,
+  };
+}
+
+/** The number or bullet before a paragraph, drawn by the style sheet: it is not part of the text. */
+function LineNumber({ label }: { label: string | undefined }) {
+  return label ? <span className="number" data-label={label} /> : null;
+}
 
 interface TextPartProps {
   part: Part;
