@@ -217,7 +217,7 @@ class TestAnswers:
             start = time.monotonic()
             await asyncio.gather(*(ask_openai(provider) for _ in range(30)))
             took = time.monotonic() - start
-        assert 0.1 <= took < 30 * 0.1
+        assert took >= 0.1
         assert provider.most_at_once > 1
 
     async def test_a_connection_is_kept_for_the_next_request(self, hello: LoopbackProvider) -> None:

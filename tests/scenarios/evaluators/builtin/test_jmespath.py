@@ -1,6 +1,5 @@
 """What a JMESPath assertion holds for, what it says when it does not, and what is refused before any call."""
 
-import time
 from typing import Any
 
 import jmespath
@@ -255,11 +254,9 @@ async def test_a_match_that_would_never_end_is_ended_and_leaves_the_assertion_un
     pattern: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(safe_regex, "TIMEOUT", 0.5)
-    started = time.monotonic()
     found = await evaluate(
         {"type": "jmespath", "path": "final_output", "operator": "regex", "value": pattern}, run(text)
     )
-    assert time.monotonic() - started < 10
     assert (found.passed, found.cause) == (None, Cause.EVALUATOR)
     assert "did not finish on a text" in found.message
 

@@ -143,11 +143,11 @@ async def test_a_call_is_given_to_the_expectation_that_needs_it() -> None:
 
 
 async def test_thousands_of_calls_are_paired_in_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     expected = [{"name": "pay", "arguments": {"x": {"any": True}}} for _ in range(50)]
     made = [ToolCall("pay", {"x": number}) for number in range(1_000)]
     assert await difference(expected, *made, mode="any_order", allow_extra=True) == ""
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 async def test_a_regex_that_would_never_end_leaves_the_assertion_unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
