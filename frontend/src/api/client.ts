@@ -14,6 +14,7 @@ import type {
   BatchPage,
   BatchScores,
   Evaluation,
+  EvaluationAgain,
   EvaluationCreate,
   ExampleTrialCreate,
   GridDetail,
@@ -163,6 +164,15 @@ export const api = {
     unwrap(client.POST("/api/evaluations", { body: request, params: { header: keyHeader(key) } })),
   evaluation: (id: string): Promise<Evaluation> =>
     unwrap(client.GET("/api/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } })),
+  evaluateAgain: (id: string, judge: EvaluationAgain, key: string): Promise<Evaluation> =>
+    unwrap(
+      client.POST("/api/evaluations/{evaluation_id}/again", {
+        params: { path: { evaluation_id: id }, header: keyHeader(key) },
+        body: judge,
+      }),
+    ),
+  judges: (id: string) =>
+    unwrap(client.GET("/api/reports/{report_id}/judges", { params: { path: { report_id: id } } })),
   cancelEvaluation: (id: string): Promise<Evaluation> =>
     unwrap(client.POST("/api/evaluations/{evaluation_id}/cancel", { params: { path: { evaluation_id: id } } })),
   resumeEvaluation: (id: string, key: string): Promise<Evaluation> =>

@@ -30,6 +30,7 @@ export const queries = {
       queryKey: ["playbooks", "diff", id, before, after],
       queryFn: () => api.playbookDiff(id, before, after),
     }),
+  judges: (id: string) => queryOptions({ queryKey: ["judges", id], queryFn: () => api.judges(id), staleTime: 0 }),
   evaluation: (id: string) =>
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>

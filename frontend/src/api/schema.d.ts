@@ -108,6 +108,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/evaluations/{evaluation_id}/again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Again
+         * @description Evaluate the same text again: with the same playbook, mode, runs and subject, by the evaluator that is named.
+         */
+        post: operations["evaluateAgain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/{report_id}/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Judges
+         * @description Return where the evaluators of one text agree: a row per check, a column per report.
+         */
+        get: operations["compareJudges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/{report_id}": {
         parameters: {
             query?: never;
@@ -2453,6 +2493,30 @@ export interface components {
             warnings: string[];
         };
         /**
+         * EvaluationAgain
+         * @description Another evaluator for the text of a stored evaluation. Its API key is sent in the header.
+         * @example {
+         *       "evaluator": "rules"
+         *     }
+         */
+        EvaluationAgain: {
+            /**
+             * Evaluator
+             * @description "rules", or a model such as "anthropic/claude-sonnet-4-6".
+             */
+            evaluator: string;
+            /**
+             * Base Url
+             * @description Another address for the model, which the server must allow.
+             */
+            base_url?: string | null;
+            /**
+             * Timeout
+             * @description How many seconds one call may take.
+             */
+            timeout?: number | null;
+        };
+        /**
          * EvaluationCreate
          * @description A new evaluation.
          * @example {
@@ -3076,6 +3140,15 @@ export interface components {
             fail_precision: components["schemas"]["IntervalEstimate"] | null;
             fail_recall: components["schemas"]["IntervalEstimate"] | null;
         };
+        /** JudgeTable */
+        JudgeTable: {
+            /** Reports */
+            reports: components["schemas"]["JudgedReport"][];
+            /** Checks */
+            checks: components["schemas"]["JudgedCheck"][];
+            /** Summary */
+            summary: string;
+        };
         /**
          * Judged
          * @description The result of one assertion in one run; `passed` is None if it could not be judged.
@@ -3089,6 +3162,28 @@ export interface components {
             passed: boolean | null;
             /** Required */
             required: boolean;
+        };
+        /** JudgedCheck */
+        JudgedCheck: {
+            /** Check Id */
+            check_id: string;
+            /** Title */
+            title: string;
+            severity: components["schemas"]["Severity"];
+            /** Results */
+            results: (components["schemas"]["Result"] | null)[];
+            /** Agree */
+            agree: boolean | null;
+        };
+        /** JudgedReport */
+        JudgedReport: {
+            /** Report Id */
+            report_id: string;
+            /** Evaluator */
+            evaluator: string;
+            /** Timestamp */
+            timestamp: string;
+            status: components["schemas"]["ShownStatus"];
         };
         /**
          * LabelAnswer
@@ -5265,6 +5360,93 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    evaluateAgain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The provider's API key. It is kept in memory for this evaluation only. */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EvaluationAgain"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluation"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    compareJudges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgeTable"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

@@ -45,6 +45,7 @@ from salvo.web.routes import (
     evaluations,
     evaluators,
     history,
+    judges,
     operations,
     playbook_trials,
     playbooks,
@@ -137,6 +138,7 @@ def create_app(
     )
     for module in (
         evaluations,
+        judges,
         reports,
         history,
         playbooks,

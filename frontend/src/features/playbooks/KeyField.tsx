@@ -6,8 +6,20 @@ import { useDraft } from "./evaluate/draft";
  * a server that lends its own key needs none either.
  */
 export function KeyField({ provider, lent = false }: { provider: string | null; lent?: boolean }) {
-  const id = useId();
   const { apiKey, setApiKey } = useDraft();
+  return <JudgeKeyField provider={provider} lent={lent} apiKey={apiKey} onKey={setApiKey} />;
+}
+
+interface JudgeKeyFieldProps {
+  provider: string | null;
+  lent: boolean;
+  apiKey: string;
+  onKey: (key: string) => void;
+}
+
+/** The same, for one of several judges. */
+export function JudgeKeyField({ provider, lent, apiKey, onKey }: JudgeKeyFieldProps) {
+  const id = useId();
   return (
     <div>
       <label htmlFor={id} className="block text-sm text-soft">
@@ -25,7 +37,7 @@ export function KeyField({ provider, lent = false }: { provider: string | null; 
         data-lpignore="true"
         spellCheck={false}
         aria-describedby={`${id}-about`}
-        onChange={(event) => setApiKey(event.target.value)}
+        onChange={(event) => onKey(event.target.value)}
       />
       <p id={`${id}-about`} className="mt-1 text-sm text-soft">
         {provider

@@ -28,7 +28,7 @@ from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.review.events import ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel
 from salvo.playbooks.review.review_store import ReviewStore
-from salvo.playbooks.store import audit_entries, baselines, head_signatures, history, raw_rows, tables, votes
+from salvo.playbooks.store import audit_entries, baselines, head_signatures, history, raw_rows, same_text, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.audit_entries import AuditFilter, AuditPage
 from salvo.playbooks.store.column_text import as_name, as_text
@@ -453,6 +453,11 @@ class EvaluationStore:
         with self._database.reading() as connection:
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else rows.used_playbook(row)
+
+    def same_text(self, evaluation_id: str) -> list[str]:
+        """Return the ids of all reports on the text of an evaluation that were made with it or again, oldest first."""
+        with self._database.reading() as connection:
+            return same_text.list_ids(connection, rows.get_row(connection, evaluation_id))
 
     def subjects(self) -> list[tuple[str, int]]:
         """Return every subject with a report and the number of its reports; the one with the newest report first."""

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useId, useRef, useState } from "react";
+import { useId, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -8,8 +8,8 @@ import { Button, TextLink } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
-import { applyExample, type InputName, type TextName, toRequest, useDraft } from "./draft";
-import { EvaluatorChoice } from "./EvaluatorChoice";
+import { applyExample, type InputName, type Judge, judgeRequest, type TextName, toRequest, useDraft } from "./draft";
+import { EvaluatorChoice, EvaluatorFields } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
 import { StorageChoice } from "./StorageChoice";
 import { TextField } from "./TextField";
@@ -29,6 +29,7 @@ export function EvaluatePage() {
       >
         <div className="xl:col-start-2 xl:row-start-1">
           <EvaluatorChoice />
+          <SecondJudge />
         </div>
         <div className="min-w-0 xl:col-start-1 xl:row-span-2 xl:row-start-1">
           <TextInputs />
@@ -44,6 +45,38 @@ export function EvaluatePage() {
         </div>
       </form>
     </>
+  );
+}
+
+/** Another evaluator of the same text, with a key of its own. */
+function SecondJudge() {
+  const { draft, change, secondKey, setSecondKey } = useDraft();
+  const { second } = draft;
+  if (!second) {
+    return (
+      <Button
+        variant="text"
+        className="mt-1 px-1 text-sm"
+        onClick={() => change({ second: { evaluator: "rules", base_url: "", timeout: "" } })}
+      >
+        Add a second judge
+      </Button>
+    );
+  }
+  return (
+    <div className="mt-4 border-rule border-l-[3px] pl-4">
+      <EvaluatorFields
+        legend="Second judge"
+        judge={second}
+        onJudge={(part) => change({ second: { ...second, ...part } })}
+        apiKey={secondKey}
+        onKey={setSecondKey}
+      />
+      <p className="mt-1 text-sm text-soft">It judges the same text. Each report shows where the two agree.</p>
+      <Button variant="text" className="px-1 text-sm" onClick={() => change({ second: null })}>
+        Remove the second judge
+      </Button>
+    </div>
   );
 }
 
@@ -226,17 +259,32 @@ function newToken(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+function needsKey(judge: Judge, key: string, estimate: { needs_key: boolean } | undefined): boolean {
+  return judge.evaluator !== "rules" && !judge.base_url && !key.trim() && estimate?.needs_key !== false;
+}
+
 function RunButton() {
-  const { draft, apiKey } = useDraft();
+  const { draft, apiKey, secondKey } = useDraft();
   const navigate = useNavigate();
   const client = useQueryClient();
   // A ref is set immediately, unlike state, so a double click starts one evaluation. The server also checks the token.
   const token = useRef<string | null>(null);
   const estimate = useEstimate(draft);
+  const { second } = draft;
+  const secondDraft = useMemo(() => ({ ...draft, ...second }), [draft, second]);
+  const secondEstimate = useEstimate(secondDraft);
+  // Of the first evaluation, if it was started and the second judge was not: another try must not start it again.
+  const startedToken = useRef<string | null>(null);
   const usesRules = draft.evaluator === "rules";
   const start = useMutation({
-    mutationFn: (client_token: string) =>
-      api.startEvaluation({ ...toRequest(draft), client_token }, usesRules ? "" : apiKey.trim()),
+    mutationFn: async (client_token: string) => {
+      const first = await api.startEvaluation({ ...toRequest(draft), client_token }, usesRules ? "" : apiKey.trim());
+      if (second) {
+        startedToken.current = client_token;
+        await api.evaluateAgain(first.id, judgeRequest(second), second.evaluator === "rules" ? "" : secondKey.trim());
+      }
+      return first;
+    },
     gcTime: 0,
     onSuccess: ({ id }) => {
       client.removeQueries({ queryKey: ["evaluations", id] });
@@ -248,9 +296,13 @@ function RunButton() {
   });
   const missing = !draft.ai_output.trim()
     ? "Paste the AI output first."
-    : !usesRules && !draft.base_url && !apiKey.trim() && estimate.data?.needs_key !== false
+    : needsKey(draft, apiKey, estimate.data)
       ? "Enter the API key first."
-      : "";
+      : second && draft.hashes_only
+        ? "A second judge needs the text to be stored."
+        : second && needsKey(second, secondKey, secondEstimate.data)
+          ? "Enter the API key of the second judge first."
+          : "";
   const busy = start.isPending || start.isSuccess;
   return (
     <div className="space-y-2 border-rule border-t bg-paper pt-3 pb-2">
@@ -261,6 +313,11 @@ function RunButton() {
           ? "Enter a text to see where it would be sent and roughly what it would cost."
           : null}
       </p>
+      {second && second.evaluator !== "rules" && secondEstimate.data ? (
+        <p role="status" className="text-sm">
+          Second judge: {secondEstimate.data.sentence}
+        </p>
+      ) : null}
       {estimate.error && !usesRules ? <ErrorNotice error={estimate.error} /> : null}
       <Warnings warnings={estimate.data?.warnings ?? []} />
       <Button
@@ -270,7 +327,7 @@ function RunButton() {
         aria-describedby="run-missing"
         onClick={() => {
           if (token.current || missing) return;
-          token.current = newToken();
+          token.current = startedToken.current ?? newToken();
           start.mutate(token.current);
         }}
       >

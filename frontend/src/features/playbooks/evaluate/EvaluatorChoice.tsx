@@ -4,16 +4,29 @@ import { queries } from "@/api/queries";
 import type { Evaluators } from "@/api/types";
 import { SelectField } from "@/components/SelectField";
 import { ErrorNotice } from "@/components/states";
-import { KeyField } from "../KeyField";
-import { useDraft } from "./draft";
+import { JudgeKeyField } from "../KeyField";
+import { type Judge, useDraft } from "./draft";
 
+/** The evaluator of the draft. */
 export function EvaluatorChoice() {
+  const { draft, change, apiKey, setApiKey } = useDraft();
+  return <EvaluatorFields legend="Evaluator" judge={draft} onJudge={change} apiKey={apiKey} onKey={setApiKey} />;
+}
+
+interface JudgeProps {
+  judge: Judge;
+  onJudge: (part: Partial<Judge>) => void;
+  apiKey: string;
+  onKey: (key: string) => void;
+}
+
+export function EvaluatorFields({ legend, ...props }: JudgeProps & { legend: string }) {
   const { data, error, refetch } = useQuery(queries.evaluators());
   if (error) return <ErrorNotice error={error} onRetry={refetch} />;
   return (
     <fieldset className="space-y-2">
-      <legend className="font-semibold">Evaluator</legend>
-      {data ? <EvaluatorSelect evaluators={data} /> : <p className="text-soft">Loading the evaluators …</p>}
+      <legend className="font-semibold">{legend}</legend>
+      {data ? <EvaluatorSelect evaluators={data} {...props} /> : <p className="text-soft">Loading the evaluators …</p>}
     </fieldset>
   );
 }
@@ -21,10 +34,9 @@ export function EvaluatorChoice() {
 const RULES_ABOUT =
   "The rules find certain wording in English texts. They do not understand a text and know no law; a model judges meaning.";
 
-function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
-  const { draft, change } = useDraft();
+function EvaluatorSelect({ evaluators, judge, onJudge, apiKey, onKey }: JudgeProps & { evaluators: Evaluators }) {
   const id = useId();
-  const [providerName, modelName] = splitEvaluator(draft.evaluator);
+  const [providerName, modelName] = splitEvaluator(judge.evaluator);
   const provider = evaluators.providers.find(({ name }) => name === providerName);
   const model = provider?.models.find((listed) => listed.model === modelName);
   return (
@@ -35,7 +47,7 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
         value={providerName}
         onChange={(name) => {
           const next = evaluators.providers.find((listed) => listed.name === name);
-          change({ evaluator: next?.default ?? evaluators.rules.name });
+          onJudge({ evaluator: next?.default ?? evaluators.rules.name });
         }}
         options={[
           { value: "rules", label: "Built-in rules (no key needed)" },
@@ -54,7 +66,7 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
             value={modelName}
             spellCheck={false}
             autoComplete="off"
-            onChange={(event) => change({ evaluator: `${provider.name}/${event.target.value.trim()}` })}
+            onChange={(event) => onJudge({ evaluator: `${provider.name}/${event.target.value.trim()}` })}
           />
           <datalist id={`${id}-models`}>
             {provider.models.map((listed) => (
@@ -70,8 +82,8 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
           {evaluators.base_urls.length ? (
             <SelectField
               label="Base URL"
-              value={draft.base_url}
-              onChange={(base_url) => change({ base_url })}
+              value={judge.base_url}
+              onChange={(base_url) => onJudge({ base_url })}
               options={[
                 { value: "", label: "Provider default" },
                 ...evaluators.base_urls.map((url) => ({ value: url, label: url })),
@@ -82,18 +94,19 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
       ) : (
         <p className="text-sm text-soft">{RULES_ABOUT}</p>
       )}
-      <KeyField
+      <JudgeKeyField
         provider={provider?.title ?? null}
         lent={provider?.models.every(({ needs_key }) => !needs_key) ?? false}
+        apiKey={apiKey}
+        onKey={onKey}
       />
-      {provider ? <TimeLimitField /> : null}
+      {provider ? <TimeLimitField value={judge.timeout} onChange={(timeout) => onJudge({ timeout })} /> : null}
     </>
   );
 }
 
 /** How long one call may take. A model on the user's own machine may need more than the default. */
-function TimeLimitField() {
-  const { draft, change } = useDraft();
+function TimeLimitField({ value, onChange }: { value: string; onChange: (seconds: string) => void }) {
   const id = useId();
   return (
     <div>
@@ -107,8 +120,8 @@ function TimeLimitField() {
         max={86_400}
         className="field mt-1 text-sm"
         placeholder="300"
-        value={draft.timeout}
-        onChange={(event) => change({ timeout: event.target.value })}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
       />
     </div>
   );

@@ -1,16 +1,25 @@
 /**
  * The evaluation that the user is preparing. The tab keeps it in its session storage, so that a reload loses nothing and
- * closing the tab ends it. The API key is kept in memory only.
+ * closing the tab ends it. The API keys are kept in memory only.
  */
 import { createContext, useContext, useEffect, useMemo, useState } from "react";
-import type { EvaluationCreate, Example, Mode } from "@/api/types";
+import type { EvaluationAgain, EvaluationCreate, Example, Mode } from "@/api/types";
 
 export interface UploadedPlaybook {
   name: string;
   text: string;
 }
 
-export interface Draft {
+/** Who judges, and where it is. Its key is kept elsewhere. */
+export interface Judge {
+  /** "rules", or a model such as "anthropic/claude-sonnet-4-6". */
+  evaluator: string;
+  base_url: string;
+  /** Seconds that one call may take, as typed; empty for the default. */
+  timeout: string;
+}
+
+export interface Draft extends Judge {
   ai_output: string;
   source_document: string;
   prompt: string;
@@ -27,11 +36,8 @@ export interface Draft {
   runs: string;
   /** Store hashes and verdicts, but no texts. */
   hashes_only: boolean;
-  /** "rules", or a model such as "anthropic/claude-sonnet-4-6". */
-  evaluator: string;
-  base_url: string;
-  /** Seconds that one call may take, as typed; empty for the default. */
-  timeout: string;
+  /** A second judge of the same text. */
+  second: Judge | null;
   playbook_id: string;
   /** An uploaded playbook, used instead of one of the library. */
   playbook: UploadedPlaybook | null;
@@ -59,13 +65,14 @@ export const EMPTY_DRAFT: Draft = {
   evaluator: "rules",
   base_url: "",
   timeout: "",
+  second: null,
   playbook_id: "",
   playbook: null,
 };
 
 /** The request for the API, without empty fields. The API key is sent separately. */
 export function toRequest(draft: Draft): EvaluationCreate {
-  const request: EvaluationCreate = { ai_output: draft.ai_output, mode: draft.mode, evaluator: draft.evaluator };
+  const request: EvaluationCreate = { ai_output: draft.ai_output, mode: draft.mode, ...judgeRequest(draft) };
   for (const name of ["source_document", "prompt", "system_instructions"] as const) {
     if (draft[name].trim()) request[name] = draft[name];
   }
@@ -76,10 +83,16 @@ export function toRequest(draft: Draft): EvaluationCreate {
   }
   if (draft.playbook) request.playbook = draft.playbook.text;
   else if (draft.playbook_id) request.playbook_id = draft.playbook_id;
-  if (draft.base_url && draft.evaluator !== "rules") request.base_url = draft.base_url;
-  if (Number(draft.timeout) > 0 && draft.evaluator !== "rules") request.timeout = Number(draft.timeout);
   if (Number(draft.runs) > 0 && draft.mode === "full") request.runs = Number(draft.runs);
   if (draft.hashes_only) request.hashes_only = true;
+  return request;
+}
+
+/** The part of a request that names the judge. */
+export function judgeRequest({ evaluator, base_url, timeout }: Judge): EvaluationAgain {
+  const request: EvaluationAgain = { evaluator };
+  if (base_url && evaluator !== "rules") request.base_url = base_url;
+  if (Number(timeout) > 0 && evaluator !== "rules") request.timeout = Number(timeout);
   return request;
 }
 
@@ -135,6 +148,9 @@ interface DraftState {
   change: (part: Partial<Draft> | ((current: Draft) => Partial<Draft>)) => void;
   apiKey: string;
   setApiKey: (key: string) => void;
+  /** The key of the second judge. */
+  secondKey: string;
+  setSecondKey: (key: string) => void;
 }
 
 const Context = createContext<DraftState | null>(null);
@@ -143,6 +159,7 @@ export function DraftProvider({ children }: { children: React.ReactNode }) {
   const [draft, setDraft] = useState(storedDraft);
   useEffect(() => storeDraft(draft), [draft]);
   const [apiKey, setApiKey] = useState("");
+  const [secondKey, setSecondKey] = useState("");
   const state = useMemo(
     () => ({
       draft,
@@ -150,8 +167,10 @@ export function DraftProvider({ children }: { children: React.ReactNode }) {
         setDraft((current) => ({ ...current, ...(typeof part === "function" ? part(current) : part) })),
       apiKey,
       setApiKey,
+      secondKey,
+      setSecondKey,
     }),
-    [draft, apiKey],
+    [draft, apiKey, secondKey],
   );
   return <Context value={state}>{children}</Context>;
 }

@@ -13,6 +13,7 @@ import { Facts, Section, TextList, useTitle } from "@/components/layout";
 import { StatusBanner } from "@/components/StatusBanner";
 import { Loading, Notice, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { JudgesSection } from "../judges/JudgesSection";
 import { ResumeForm } from "../progress/ResumeForm";
 import { CheckReviewControls } from "../review/CheckReviewControls";
 import { ReviewSection } from "../review/ReviewSection";
@@ -105,6 +106,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
         </section>
       </div>
       <div className="max-w-4xl">
+        <JudgesSection reportId={report.report_id} hasTexts={texts !== null} />
         <ScopeSections stored={stored} show={show} />
         <TechnicalRecord stored={stored} />
       </div>
