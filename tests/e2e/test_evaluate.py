@@ -107,8 +107,8 @@ def test_an_invalid_playbook_is_rejected_with_its_findings(site: Site, visit: Vi
     del document["checks"][1]["question"]
     _upload(page, "bad.json", json.dumps(document))
     expect(page.get_by_text(re.compile(r"^bad.json cannot be used: \d+ errors"))).to_be_visible()
-    expect(page.get_by_role("listitem").filter(has_text="checks[0].severity")).to_be_visible()
-    expect(page.get_by_role("listitem").filter(has_text="checks[1]")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="Check 1, severity")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="Check 2, question")).to_be_visible()
     _upload(page, "no.json", "{")
     expect(page.get_by_text(re.compile("^no.json cannot be used: 1 error"))).to_be_visible()
     expect(page.get_by_label("Choose a playbook")).to_have_value("ai_plugin_observability_v1")

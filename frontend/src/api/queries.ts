@@ -30,7 +30,9 @@ export const queries = {
       queryKey: ["playbooks", "diff", id, before, after],
       queryFn: () => api.playbookDiff(id, before, after),
     }),
-  judges: (id: string) => queryOptions({ queryKey: ["judges", id], queryFn: () => api.judges(id), staleTime: 0 }),
+  // Another judge of the same text may still be at work.
+  judges: (id: string) =>
+    queryOptions({ queryKey: ["judges", id], queryFn: () => api.judges(id), staleTime: 0, refetchInterval: 15_000 }),
   evaluation: (id: string) =>
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>
