@@ -50,6 +50,9 @@ PLAYBOOK_SAVED = "playbook_saved"
 PLAYBOOK_WITHDRAWN = "playbook_withdrawn"
 """A saved playbook was taken off the list. Its versions stay."""
 PLAYBOOK_RESTORED = "playbook_restored"
+DOCUMENT_BATCH = "document_batch"
+"""Documents were given together, or one more of their files could not be read."""
+DOCUMENT_BATCH_DELETED = "document_batch_deleted"
 KEY_ROTATED = "key_rotated"
 KEY_REVOKED = "key_revoked"
 
@@ -179,9 +182,9 @@ def evaluation(
     }
 
 
-LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document", "title", "note"})
+LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document", "title", "note", "unread"})
 """Columns that the log records by their hash; the others are short, and recorded as they are. Titles and notes are
-short too, but they may name a person, and the log outlives what it is about."""
+short too, but they may name a person, as file names may, and the log outlives what it is about."""
 
 
 def hash_long_columns(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,11 @@ ACTIONS: dict[str, str] = {
     audit_log.EXPORT: "Report exported",
     audit_log.ERASURE: "Evaluation erased",
     audit_log.DELETION: "Evaluation deleted by an earlier version",
+    audit_log.PLAYBOOK_SAVED: "Playbook saved",
+    audit_log.PLAYBOOK_WITHDRAWN: "Playbook withdrawn",
+    audit_log.PLAYBOOK_RESTORED: "Playbook restored",
+    audit_log.DOCUMENT_BATCH: "Batch of documents stored",
+    audit_log.DOCUMENT_BATCH_DELETED: "Batch of documents deleted",
     audit_log.KEY_ROTATED: "Signing key replaced",
     audit_log.KEY_REVOKED: "Signing key revoked",
 }

@@ -38,6 +38,10 @@ class LoggedRows:
     """By logic hash: the columns, or nothing for a playbook that only entries of earlier versions name."""
     playbook_versions: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
     """The columns of each saved version, by the playbook's id and the version's number."""
+    document_batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The columns of each batch of documents that was not deleted, by its id."""
+    batches_since: str | None = None
+    """When the first batch of documents was logged; earlier versions logged none."""
     complete_since: str | None = None
     """When the first entry was written that says everything; None if there is none."""
 
@@ -51,6 +55,7 @@ def project(log: Iterable[AuditEntry]) -> LoggedRows:
         if not entry.report_id:
             if entry.intact:
                 _apply_to_saved_playbooks(entry, rows)
+                _apply_to_document_batches(entry, rows)
             continue
         evaluation = rows.evaluations.setdefault(entry.report_id, LoggedEvaluation())
         if not entry.intact:
@@ -95,6 +100,16 @@ def _apply_to_saved_playbooks(entry: AuditEntry, rows: LoggedRows) -> None:
         for (playbook_id, _), logged in rows.playbook_versions.items():
             if playbook_id == name:
                 logged["withdrawn_at"] = columns.get("withdrawn_at")
+
+
+def _apply_to_document_batches(entry: AuditEntry, rows: LoggedRows) -> None:
+    columns = _mapping(entry.content.get("document_batch"))
+    batch_id = str(columns.get("id"))
+    if entry.action == audit_log.DOCUMENT_BATCH:
+        rows.batches_since = rows.batches_since or str(columns.get("created_at"))
+        rows.document_batches[batch_id] = columns
+    elif entry.action == audit_log.DOCUMENT_BATCH_DELETED:
+        rows.document_batches.pop(batch_id, None)
 
 
 def _columns_of_earlier_version(entry: AuditEntry) -> dict[str, Any]:

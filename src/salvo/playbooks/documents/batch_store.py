@@ -1,7 +1,7 @@
 """Batches of documents: which evaluations were started together, and what came of each.
 
-A batch has a name and the files that could not be read. Its evaluations have its id in `group_id`, which the audit log
-has. The row itself is no evidence: it may be deleted, and every report stays what it is.
+A batch has a name and the files that could not be read. Its evaluations have its id in `group_id`. The audit log has
+every step. The row may be deleted, and every report stays what it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, selec
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import AmbiguousIdError, DamagedEvaluationError, UnknownIdError
+from salvo.playbooks.audit import audit_log
 from salvo.playbooks.documents.matrix import (
     UNTITLED,
     DocumentBatch,
@@ -26,12 +27,13 @@ from salvo.playbooks.documents.matrix import (
 )
 from salvo.playbooks.enums import Result, Status, shown_status
 from salvo.playbooks.playbook.definition import Playbook
+from salvo.playbooks.store import audit_entries, raw_rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, check_type, damaged_evaluation
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.evaluations import ERROR_KEY, IDENTITY_KEY
 from salvo.playbooks.store.queueing import leases
-from salvo.playbooks.store.records import State
+from salvo.playbooks.store.records import RawRow, State
 from salvo.playbooks.store.tables import batches, evaluations, playbooks, votes
 
 _ROW = evaluations.c
@@ -94,22 +96,36 @@ class DocumentBatches:
             "planned": batch.planned,
             "unread": as_text([asdict(document) for document in batch.unread]),
         }
-        with self._database.writing() as connection:
+        with self._database.writing(alone=True) as connection:
             connection.execute(insert(batches).values(values))
+            self._log(connection, audit_log.DOCUMENT_BATCH, audit_log.hash_long_columns(values))
 
     def add_unread(self, batch_id: str, document: UnreadDocument) -> None:
         """Record a file that could not be read. A file with the same name is recorded once."""
-        with self._database.writing() as connection:
-            batch = _batch(_get(connection, batch_id, for_update=True))
+        with self._database.writing(alone=True) as connection:
+            row = _get(connection, batch_id, for_update=True)
+            batch = _batch(row)
             others = [unread for unread in batch.unread if unread.file_name != document.file_name]
             documents = as_text([asdict(unread) for unread in (*others, document)])
             connection.execute(update(batches).where(batches.c.id == batch_id).values(unread=documents))
+            columns = audit_log.hash_long_columns({**row, "unread": documents})
+            self._log(connection, audit_log.DOCUMENT_BATCH, columns)
 
     def delete(self, batch_id: str) -> None:
         """Delete the row of the batch: its name, and the names of the files that could not be read."""
-        with self._database.writing() as connection:
-            connection.execute(delete(batches).where(batches.c.id == batch_id))
+        with self._database.writing(alone=True) as connection:
+            if connection.execute(delete(batches).where(batches.c.id == batch_id)).rowcount:
+                self._log(connection, audit_log.DOCUMENT_BATCH_DELETED, {"id": batch_id})
         self._database.forget()
+
+    def _log(self, connection: Connection, action: str, columns: Mapping[str, Any]) -> None:
+        at = self._clock.now().isoformat(timespec="milliseconds")
+        audit_entries.append(connection, {"action": action, "at": at, "document_batch": columns})
+
+    def raw_rows(self) -> list[RawRow]:
+        """Return the rows of all batches, for verification."""
+        with self._database.reading() as connection:
+            return raw_rows.list_batches(connection)
 
     def check(self, batch_id: str) -> None:
         """Raise UnknownIdError if there is no such batch."""

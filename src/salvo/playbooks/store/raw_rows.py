@@ -11,6 +11,7 @@ from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.records import RawRow, RawRows
 from salvo.playbooks.store.tables import (
     baselines,
+    batches,
     documents,
     evaluations,
     playbook_versions,
@@ -40,6 +41,10 @@ def _first(rows: list[RawRow]) -> RawRow | None:
 
 def list_playbooks(connection: Connection) -> list[RawRow]:
     return _rows(connection, playbooks)
+
+
+def list_batches(connection: Connection) -> list[RawRow]:
+    return _rows(connection, batches)
 
 
 def list_playbook_versions(connection: Connection) -> list[RawRow]:

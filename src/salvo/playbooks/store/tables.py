@@ -217,13 +217,5 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "requirement": "what a server must have to run it",
         "client_token": "makes two equal requests one evaluation",
     },
-    "byop_batches": {
-        "id": "which evaluations were started together; the log has it in their `group_id`",
-        "created_at": "when they were",
-        "title": "what somebody called them",
-        "subject": "the subject of its evaluations, which the log has",
-        "planned": "how many were announced",
-        "unread": "the files of which there is no evaluation, because they could not be read",
-    },
 }
-"""The columns that only coordinate processes or name groups. `byop verify` compares all others with the audit log."""
+"""The columns that only coordinate processes. `byop verify` compares all others with the audit log."""

@@ -13,6 +13,7 @@ from salvo.engine.jsonio.canonical import sha256
 from salvo.playbooks.audit import chain_signatures, signing
 from salvo.playbooks.audit.verification import verify_store
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.documents.matrix import DocumentBatch, UnreadDocument
 from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
@@ -25,6 +26,9 @@ from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 TABLES = {table.name: table for table in metadata.sorted_tables}
 COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in table.c]
 EVIDENCE = [(table, column) for table, column in COLUMNS if column not in NOT_EVIDENCE.get(table, {})]
+
+
+BATCH = DocumentBatch("batch-0001", "2026-11-18T08:00:00.000+00:00", "Leases", "leases", 2)
 
 
 def execute(store: EvaluationStore, *statements: str, **values: Any) -> None:
@@ -83,6 +87,7 @@ def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
     finish_evaluation(unguarded, group="id-0000", document_identity=DocumentIdentity("Lease"))
     unguarded.set_baseline("id-0001")
     unguarded.reviews.add("id-0001", override())
+    unguarded.batches.create(BATCH)
     unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", note="First.", based_on=None)
 
     def signatures() -> list[VerificationFinding]:
@@ -96,7 +101,7 @@ def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
                 overlooked.append((table, column, "verify_all"))
             # A saved version of a playbook is about no evaluation: each has its own copy of the document.
             of_no_evaluation = (("byop_evaluations", "id"), ("byop_votes", "evaluation_id"))
-            if table != "byop_playbook_versions" and (table, column) not in of_no_evaluation:
+            if table not in ("byop_playbook_versions", "byop_batches") and (table, column) not in of_no_evaluation:
                 one = verify_store.verify_one(unguarded, "id-0001", unguarded.audit_log())
                 if altered([*one, *signatures()]) == "":
                     overlooked.append((table, column, "verify_one"))
@@ -129,7 +134,6 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
             *("owner", "touched_at", "lease_until", "began_at"),
             *("turn", "client", "requirement", "client_token"),
         },
-        "byop_batches": {"id", "created_at", "title", "subject", "planned", "unread"},
     }
 
 
@@ -148,6 +152,8 @@ def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
         "DELETE FROM byop_playbook_versions",
         """INSERT INTO byop_playbook_versions SELECT playbook_id, 2, version, logic_hash, saved_at, saved_by,
         withdrawn_at, note, document FROM byop_playbook_versions""",
+        "DELETE FROM byop_batches",
+        "INSERT INTO byop_batches SELECT 'another', created_at, title, subject, planned, unread FROM byop_batches",
         "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
         "DELETE FROM byop_evaluations WHERE id = 'id-0003'",
     ],
@@ -160,9 +166,31 @@ def test_inserted_and_deleted_rows_are_found(unguarded: EvaluationStore, stateme
     unguarded.interrupt("id-0003")
     unguarded.set_baseline("id-0001")
     unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", based_on=None)
+    unguarded.batches.create(BATCH)
     assert altered(verify_store.verify_all(unguarded)) == ""
     execute(unguarded, statement)
     assert altered(verify_store.verify_all(unguarded)) != ""
+
+
+def test_files_of_a_batch_that_could_not_be_read_are_logged_and_a_deleted_batch_leaves_no_name(
+    store: EvaluationStore,
+) -> None:
+    store.batches.create(BATCH)
+    store.batches.add_unread(BATCH.id, UnreadDocument("lease of Ann.pdf", "It is encrypted."))
+    assert altered(verify_store.verify_all(store)) == ""
+    execute(store, "UPDATE byop_batches SET unread = '[]'")
+    assert "byop_batches.unread does not match" in altered(verify_store.verify_all(store))
+    store.batches.delete(BATCH.id)
+    assert altered(verify_store.verify_all(store)) == ""
+    log = " ".join(entry.text for entry in store.audit_log())
+    assert "Ann" not in log
+    assert "Leases" not in log
+
+
+def test_a_batch_of_an_earlier_version_cannot_be_verified(store: EvaluationStore) -> None:
+    execute(store, "INSERT INTO byop_batches VALUES ('old', '2026-01-01T00:00:00.000+00:00', 'Old', 'old', 0, '[]')")
+    [finding] = [item for item in verify_store.verify_all(store) if "batches of documents" in item.message]
+    assert finding.standing is VerificationState.UNKNOWN
 
 
 def test_a_late_vote_is_logged_and_its_alteration_found(store: EvaluationStore) -> None:

@@ -24,6 +24,7 @@ from salvo.playbooks.store.records import RawRow, RawRows, State
 from salvo.playbooks.store.tables import (
     NOT_EVIDENCE,
     baselines,
+    batches,
     documents,
     evaluations,
     playbook_versions,
@@ -261,6 +262,27 @@ def check_saved_playbooks(rows: Iterable[RawRow], log: LoggedRows) -> Verificati
     if changes:
         return _altered(f"Saved playbooks were altered: {listed(changes)}.")
     message = f"Saved playbooks: {pluralize(len(stored), 'version')}, each as it was saved."
+    return VerificationFinding("rows", VerificationState.HOLDS, message)
+
+
+def check_document_batches(rows: Iterable[RawRow], log: LoggedRows) -> VerificationFinding:
+    """Compare the batches of documents with the log. Those of earlier versions are not in it."""
+    stored = {_text(row["id"]): row for row in rows}
+    changes: list[str] = []
+    unlogged = []
+    for batch_id, row in stored.items():
+        if (logged := log.document_batches.get(batch_id)) is not None:
+            changes += row_changes(batches, row, logged)
+        elif log.batches_since is not None and _text(row["created_at"]) >= log.batches_since:
+            changes.append(f"the batch {_excerpt(batch_id)} was inserted or renamed")
+        else:
+            unlogged.append(_excerpt(batch_id))
+    changes += [f"the batch {_excerpt(name)} was removed" for name in log.document_batches if name not in stored]
+    if changes:
+        return _altered(f"Batches of documents were altered: {listed(changes)}.")
+    if unlogged:
+        return _unknown(f"The audit log has no entry about these batches of documents: {listed(unlogged, ', ')}.")
+    message = f"{pluralize(len(stored), 'batch', 'batches')} of documents: what the audit log says."
     return VerificationFinding("rows", VerificationState.HOLDS, message)
 
 

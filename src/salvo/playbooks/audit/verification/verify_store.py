@@ -73,6 +73,9 @@ def verify_all(store: EvaluationStore) -> list[VerificationFinding]:
     saved = store.saved_playbooks.raw_rows()
     if saved or logged.playbook_versions:
         findings.append(verify_rows.check_saved_playbooks(saved, logged))
+    document_batches = store.batches.raw_rows()
+    if document_batches or logged.document_batches:
+        findings.append(verify_rows.check_document_batches(document_batches, logged))
     return [*findings, verify.chain(log)]
 
 
