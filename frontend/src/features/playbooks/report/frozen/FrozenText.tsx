@@ -1,18 +1,8 @@
-import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { Result } from "@/api/types";
-import { badgeSign, badgeTone, type Tone } from "@/components/Badge";
-import { VisibleText } from "@/components/VisibleText";
-import {
-  type Block,
-  blockAt,
-  blockRows,
-  markedSegments,
-  type Part,
-  type Place,
-  type Segment,
-  splitBlocks,
-} from "./segments";
-import type { LineStructure, Structure } from "./structure";
+import { blockAt, markedSegments, type Place, splitBlocks } from "./segments";
+import type { Structure } from "./structure";
+import { TextBlock } from "./TextBlock";
 import { useBlockWindow } from "./useBlockWindow";
 
 /** The passage to scroll to, by its start. A new object for each request. */
@@ -99,106 +89,4 @@ function Spacer({ height }: { height: number }) {
 function scrollToMark(mark: HTMLElement): void {
   mark.scrollIntoView({ block: "center" });
   mark.focus({ preventScroll: true });
-}
-
-interface BlockProps {
-  index: number;
-  text: string;
-  block: Block;
-  marked: readonly Segment[];
-  structure: Structure;
-  results: ReadonlyMap<number, Result>;
-  onCheck: (number: number) => void;
-}
-
-const TextBlock = memo(function BlockOfLines({ index, text, block, marked, structure, results, onCheck }: BlockProps) {
-  return (
-    <div className="block" data-block={index}>
-      {blockRows(text, block, marked).map((row) => (
-        <div
-          key={row.start}
-          data-line={row.line ?? undefined}
-          data-page={structure.pages.get(row.start)}
-          {...lineAttributes(structure.lines.get(row.start))}
-        >
-          <LineNumber label={structure.lines.get(row.start)?.label} />
-          {row.parts.map((part, number) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line never change their order
-            <TextPart key={number} part={part} results={results} onCheck={onCheck} />
-          ))}
-        </div>
-      ))}
-    </div>
-  );
-});
-
-/** A heading, a list item or a cell of a table is shown as that; its number is not part of the text. */
-function lineAttributes(line: LineStructure | undefined) {
-  if (!line) return { className: "line" };
-  const heading = line.kind === "heading" ? { role: "heading", "aria-level": Math.min(line.level + 2, 6) } : {};
-  return {
-    className: `line ${line.kind}${line.opensRow ? " opens-row" : ""}`,
-    "data-level": line.level,
-    ...heading,
-  };
-}
-
-/** The number or bullet before a paragraph, drawn by the style sheet: it is not part of the text. */
-function LineNumber({ label }: { label: string | undefined }) {
-  return label ? <span className="number" data-label={label} /> : null;
-}
-
-interface TextPartProps {
-  part: Part;
-  results: ReadonlyMap<number, Result>;
-  onCheck: (number: number) => void;
-}
-
-/** The order in which the result of several checks that quote one passage decides its colour. */
-const WORST_FIRST: readonly Result[] = ["fail", "indeterminate", "pass"];
-
-function TextPart({ part, results, onCheck }: TextPartProps) {
-  const { segment } = part;
-  const content = <VisibleText>{part.text}</VisibleText>;
-  if (!segment) return content;
-  const worst = WORST_FIRST.find((result) => segment.checks.some((check) => results.get(check) === result));
-  const classes = [...segment.kinds, ...(segment.checks.length > 1 ? ["overlap"] : [])].join(" ");
-  return (
-    <>
-      <mark
-        className={classes}
-        data-check={segment.checks[0]}
-        {...(worst ? { "data-tone": badgeTone(worst) } : {})}
-        {...(part.first && segment.startsPlace ? { id: `text-${segment.start}`, tabIndex: -1 } : {})}
-      >
-        {content}
-      </mark>
-      {part.last
-        ? segment.endingChecks.map((check) => (
-            <a
-              key={check}
-              className="ref"
-              href={`#check-${check}`}
-              data-tone={toneOf(results.get(check))}
-              aria-label={`Evidence for check ${check}, result ${results.get(check) ?? "unknown"}: go to the check`}
-              onClick={(event) => {
-                event.preventDefault();
-                onCheck(check);
-              }}
-            >
-              {signOf(results.get(check))}
-              {check}
-            </a>
-          ))
-        : null}
-    </>
-  );
-}
-
-function toneOf(result: Result | undefined): Tone {
-  return result ? badgeTone(result) : "plain";
-}
-
-function signOf(result: Result | undefined): string {
-  return result ? badgeSign(result) : "";
 }
