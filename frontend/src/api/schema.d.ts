@@ -3982,6 +3982,10 @@ export interface components {
             withheld: string[];
             /** Withheld Notice */
             withheld_notice: string;
+            /** Text A */
+            text_a: string | null;
+            /** Text B */
+            text_b: string | null;
         };
         /**
          * ReportLabels

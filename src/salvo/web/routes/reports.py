@@ -295,12 +295,16 @@ class ReportComparisonDetail:
     labels_b: ReportLabels
     withheld: tuple[str, ...]
     withheld_notice: str
+    text_a: str | None
+    text_b: str | None
+    """The normalised texts; None where only hashes are stored."""
 
 
 @router.post("/compare", operation_id="compareReports")
 def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparisonDetail:
     """Compare two reports: what changed, and whether the text or the judge is different."""
-    (_, a), (_, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
+    (stored_a, a), (stored_b, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
+    text_a, text_b = (stored.inputs and stored.inputs.ai_output for stored in (stored_a, stored_b))
     return ReportComparisonDetail(
         DISCLAIMERS,
         compare(a, b),
@@ -310,4 +314,6 @@ def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparison
         report_labels(b),
         _withheld(a, b),
         labels.WITHHELD,
+        text_a,
+        text_b,
     )

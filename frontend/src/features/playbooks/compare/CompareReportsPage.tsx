@@ -9,6 +9,7 @@ import { Facts, PageTitle, Section } from "@/components/layout";
 import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatChange, formatScore, formatTime } from "@/lib/format";
+import { RedlineSection } from "./RedlineSection";
 
 export function CompareReportsPage() {
   const [params] = useSearchParams();
@@ -55,6 +56,7 @@ function ComparisonView({ data }: { data: ComparedReports }) {
           {formatScore(comparison.after.consistency_score)} ({formatChange(comparison.consistency_delta)})
         </p>
       ) : null}
+      <RedlineSection data={data} />
       <Section title="Checks">
         <ul className="space-y-3">
           {checkIds(data).map((checkId) => (

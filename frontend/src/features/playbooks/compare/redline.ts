@@ -1,0 +1,218 @@
+/**
+ * The difference of two texts by words, in time that grows with their length: words that occur once in both texts anchor
+ * the comparison, and what lies between two anchors is compared with a bounded effort. What is left is shown as replaced.
+ */
+
+export interface Run {
+  kind: "same" | "removed" | "added";
+  text: string;
+}
+
+/** Cells of one table of the exact comparison between two anchors. */
+const MAX_CELLS = 250_000;
+/** How often what lies between anchors is searched for further ones. */
+const MAX_DEPTH = 12;
+
+/** Words, each with the white space after it: joined they are the text. */
+export function words(text: string): string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? [];
+}
+
+export function redline(before: string, after: string): Run[] {
+  const a = words(before);
+  const b = words(after);
+  const runs: Run[] = [];
+  const add = (kind: Run["kind"], items: readonly string[]) => {
+    if (!items.length) return;
+    const last = runs[runs.length - 1];
+    const text = items.join("");
+    if (last?.kind === kind) last.text += text;
+    else runs.push({ kind, text });
+  };
+  compare(a.map(key), b.map(key), (kind, from, to) => add(kind, (kind === "removed" ? a : b).slice(from, to)));
+  return inOrder(runs);
+}
+
+/** White space does not make a word another one. */
+function key(word: string): string {
+  return word.trim();
+}
+
+type Emit = (kind: Run["kind"], from: number, to: number) => void;
+
+function compare(a: readonly string[], b: readonly string[], emit: Emit): void {
+  compareRange(a, b, 0, a.length, 0, b.length, 0, emit);
+}
+
+function compareRange(
+  a: readonly string[],
+  b: readonly string[],
+  aFrom: number,
+  aTo: number,
+  bFrom: number,
+  bTo: number,
+  depth: number,
+  emit: Emit,
+): void {
+  let start = 0;
+  while (aFrom + start < aTo && bFrom + start < bTo && a[aFrom + start] === b[bFrom + start]) start += 1;
+  emit("same", bFrom, bFrom + start);
+  aFrom += start;
+  bFrom += start;
+  let end = 0;
+  while (aTo - end > aFrom && bTo - end > bFrom && a[aTo - end - 1] === b[bTo - end - 1]) end += 1;
+  const [aEnd, bEnd] = [aTo - end, bTo - end];
+  compareMiddle(a, b, aFrom, aEnd, bFrom, bEnd, depth, emit);
+  emit("same", bEnd, bTo);
+}
+
+function compareMiddle(
+  a: readonly string[],
+  b: readonly string[],
+  aFrom: number,
+  aTo: number,
+  bFrom: number,
+  bTo: number,
+  depth: number,
+  emit: Emit,
+): void {
+  const [aLength, bLength] = [aTo - aFrom, bTo - bFrom];
+  if (!aLength || !bLength) {
+    emit("removed", aFrom, aTo);
+    emit("added", bFrom, bTo);
+    return;
+  }
+  if (aLength * bLength <= MAX_CELLS) {
+    compareExactly(a, b, aFrom, aTo, bFrom, bTo, emit);
+    return;
+  }
+  const anchors = depth < MAX_DEPTH ? commonAnchors(a, b, aFrom, aTo, bFrom, bTo) : [];
+  if (!anchors.length) {
+    emit("removed", aFrom, aTo);
+    emit("added", bFrom, bTo);
+    return;
+  }
+  let [aNext, bNext] = [aFrom, bFrom];
+  for (const [aAnchor, bAnchor] of [...anchors, [aTo, bTo] as const]) {
+    compareRange(a, b, aNext, aAnchor, bNext, bAnchor, depth + 1, emit);
+    if (bAnchor < bTo) emit("same", bAnchor, bAnchor + 1);
+    [aNext, bNext] = [aAnchor + 1, bAnchor + 1];
+  }
+}
+
+/** The words that occur once on each side, as far as they are in the same order: a longest increasing subsequence. */
+function commonAnchors(
+  a: readonly string[],
+  b: readonly string[],
+  aFrom: number,
+  aTo: number,
+  bFrom: number,
+  bTo: number,
+): [number, number][] {
+  const inA = singlePlaces(a, aFrom, aTo);
+  const inB = singlePlaces(b, bFrom, bTo);
+  const pairs: [number, number][] = [];
+  for (const [word, place] of inA) {
+    const other = inB.get(word);
+    if (place >= 0 && other !== undefined && other >= 0) pairs.push([place, other]);
+  }
+  pairs.sort((one, two) => one[0] - two[0]);
+  return longestIncreasing(pairs);
+}
+
+/** The place of each word; -1 for a word that occurs more than once. */
+function singlePlaces(items: readonly string[], from: number, to: number): Map<string, number> {
+  const places = new Map<string, number>();
+  for (let index = from; index < to; index += 1) {
+    const word = items[index] as string;
+    places.set(word, places.has(word) ? -1 : index);
+  }
+  return places;
+}
+
+function longestIncreasing(pairs: readonly [number, number][]): [number, number][] {
+  const tails: number[] = [];
+  const previous = new Array<number>(pairs.length).fill(-1);
+  pairs.forEach(([, place], index) => {
+    let [low, high] = [0, tails.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((pairs[tails[middle] as number] as [number, number])[1] < place) low = middle + 1;
+      else high = middle;
+    }
+    if (low) previous[index] = tails[low - 1] as number;
+    tails[low] = index;
+  });
+  const chain: [number, number][] = [];
+  for (
+    let index = tails.length ? (tails[tails.length - 1] as number) : -1;
+    index >= 0;
+    index = previous[index] as number
+  ) {
+    chain.push(pairs[index] as [number, number]);
+  }
+  return chain.reverse();
+}
+
+/** The longest common subsequence, by a table. */
+function compareExactly(
+  a: readonly string[],
+  b: readonly string[],
+  aFrom: number,
+  aTo: number,
+  bFrom: number,
+  bTo: number,
+  emit: Emit,
+): void {
+  const [rows, columns] = [aTo - aFrom, bTo - bFrom];
+  const width = columns + 1;
+  const lengths = new Uint32Array((rows + 1) * width);
+  const at = (row: number, column: number) => lengths[row * width + column] as number;
+  for (let row = rows - 1; row >= 0; row -= 1) {
+    for (let column = columns - 1; column >= 0; column -= 1) {
+      lengths[row * width + column] =
+        a[aFrom + row] === b[bFrom + column]
+          ? at(row + 1, column + 1) + 1
+          : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  let [row, column] = [0, 0];
+  while (row < rows && column < columns) {
+    if (a[aFrom + row] === b[bFrom + column]) {
+      emit("same", bFrom + column, bFrom + column + 1);
+      row += 1;
+      column += 1;
+    } else if (at(row + 1, column) >= at(row, column + 1)) {
+      emit("removed", aFrom + row, aFrom + row + 1);
+      row += 1;
+    } else {
+      emit("added", bFrom + column, bFrom + column + 1);
+      column += 1;
+    }
+  }
+  emit("removed", aFrom + row, aTo);
+  emit("added", bFrom + column, bTo);
+}
+
+/** Between two equal passages, what was removed comes first, in one piece. */
+function inOrder(runs: readonly Run[]): Run[] {
+  const ordered: Run[] = [];
+  let removed = "";
+  let added = "";
+  const flush = () => {
+    if (removed) ordered.push({ kind: "removed", text: removed });
+    if (added) ordered.push({ kind: "added", text: added });
+    removed = "";
+    added = "";
+  };
+  for (const run of runs) {
+    if (run.kind === "removed") removed += run.text;
+    else if (run.kind === "added") added += run.text;
+    else {
+      flush();
+      ordered.push(run);
+    }
+  }
+  flush();
+  return ordered;
+}
