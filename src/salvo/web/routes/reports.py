@@ -304,7 +304,7 @@ class ReportComparisonDetail:
 def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparisonDetail:
     """Compare two reports: what changed, and whether the text or the judge is different."""
     (stored_a, a), (stored_b, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
-    text_a, text_b = (stored.inputs and stored.inputs.ai_output for stored in (stored_a, stored_b))
+    text_a, text_b = (stored.inputs.ai_output if stored.inputs else None for stored in (stored_a, stored_b))
     return ReportComparisonDetail(
         DISCLAIMERS,
         compare(a, b),
