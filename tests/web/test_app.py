@@ -29,6 +29,8 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "POST /api/evaluations/{evaluation_id}/cancel": "cancelEvaluation",
             "POST /api/evaluations/{evaluation_id}/resume": "resumeEvaluation",
             "GET /api/evaluations/{evaluation_id}/events": "watchEvaluation",
+            "POST /api/evaluations/{evaluation_id}/again": "evaluateAgain",
+            "GET /api/reports/{report_id}/judges": "compareJudges",
             "GET /api/reports/{report_id}": "getReport",
             "DELETE /api/reports/{report_id}": "deleteReport",
             "GET /api/reports/{report_id}/export": "exportReport",
@@ -42,6 +44,16 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "GET /api/timeline": "getTimeline",
             "GET /api/baselines": "listBaselines",
             "POST /api/baselines": "saveBaseline",
+            "POST /api/saved-playbooks": "savePlaybook",
+            "GET /api/saved-playbooks": "listSavedPlaybooks",
+            "GET /api/saved-playbooks/{playbook_id}": "listPlaybookVersions",
+            "GET /api/saved-playbooks/{playbook_id}/versions/{number}": "getPlaybookVersion",
+            "GET /api/saved-playbooks/{playbook_id}/diff": "diffPlaybookVersions",
+            "GET /api/saved-playbooks/{playbook_id}/versions/{number}/export": "exportPlaybook",
+            "POST /api/saved-playbooks/{playbook_id}/withdraw": "withdrawPlaybook",
+            "POST /api/saved-playbooks/{playbook_id}/restore": "restorePlaybook",
+            "POST /api/playbook-trials": "tryPlaybook",
+            "POST /api/playbook-trials/examples": "tryPlaybookExamples",
             "DELETE /api/baselines/{report_id}": "clearBaseline",
             "GET /api/playbooks": "listPlaybooks",
             "GET /api/playbooks/{playbook_id}": "getPlaybook",
@@ -74,7 +86,10 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "GET /api/runs/{run_id}/raw": "downloadRun",
             "GET /api/runs/{run_a}/beside/{run_b}": "getRunsBeside",
             "GET /api/session": "getSession",
+            "GET /api/audit-log": "listAuditLog",
             "DELETE /api/session": "endSession",
+            "GET /api/verify": "verifyEverything",
+            "GET /api/signing-key": "getSigningKey",
             "GET /api/about": "getAbout",
             "GET /api/examples": "listExamples",
         }
@@ -101,7 +116,7 @@ def test_every_answer_is_described() -> None:
         for name, (_, content) in answers.items()
         if "schema" not in content.get("application/json", {"schema": "another kind"})
     ]
-    assert (undescribed, without) == ([], ["exportReport", "exportDocumentBatch", "downloadRun"])
+    assert (undescribed, without) == ([], ["exportReport", "exportPlaybook", "exportDocumentBatch", "downloadRun"])
 
 
 def test_every_operation_needs_a_token_or_a_session() -> None:
