@@ -4238,8 +4238,6 @@ export interface components {
             total: number;
             /** Waiting */
             waiting: number;
-            /** More Reports */
-            more_reports: boolean;
             /** Offset */
             offset: number;
             /** Limit */

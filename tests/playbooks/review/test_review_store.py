@@ -13,6 +13,7 @@ from salvo.playbooks.enums import Result
 from salvo.playbooks.review.queue import QueueFilter
 from salvo.playbooks.review.state import state
 from salvo.playbooks.store.store import EvaluationStore
+from salvo.playbooks.store.tables import evaluations
 from tests.support.reviews import FAILED, PASSED, accept, amend, comment, override, sign_off, withdraw
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
@@ -163,3 +164,22 @@ def test_a_damaged_report_does_not_keep_the_others_out_of_the_queue(store: Evalu
     alter(store, statement)
     assert [item.report_id for item in store.reviews.queue(QueueFilter()).items] == ["id-0002"]
     assert any(finding.failed for finding in verify_store.verify_all(store))
+
+
+def test_the_queue_has_the_oldest_of_many_reports(store: EvaluationStore) -> None:
+    for number in range(1, 4):
+        finish_evaluation(store, f"id-{number:04}")
+    _copy_reports(store, 1500)
+    queue = store.reviews.queue(QueueFilter(), limit=2, offset=1501)
+    assert (queue.total, queue.waiting) == (1503, 1503)
+    assert [item.report_id for item in queue.items] == ["id-0002", "id-0001"]
+
+
+def _copy_reports(store: EvaluationStore, count: int) -> None:
+    columns = ", ".join(column.name for column in evaluations.c if column.name != "id")
+    copy = (
+        f"INSERT INTO byop_evaluations (id, {columns}) "  # noqa: S608 - the names of our own columns
+        f"SELECT :name, {columns} FROM byop_evaluations WHERE id = 'id-0003'"
+    )
+    with store._database.writing() as connection:
+        connection.execute(text(copy), [{"name": f"id-1{number:05}"} for number in range(count)])

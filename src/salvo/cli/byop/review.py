@@ -272,8 +272,6 @@ def _list_queue(mine: str | None, *, as_json: bool) -> None:
     echo(
         f"\n{pluralize(queue.waiting, 'check waits', 'checks wait')} for a decision{f', {more} more' if more else ''}."
     )
-    if queue.more_reports:
-        echo("Only the newest 1,000 reports are looked at.")
 
 
 def _queue_row(item: QueueItem) -> tuple[str, ...]:

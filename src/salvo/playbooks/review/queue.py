@@ -107,40 +107,45 @@ class ReviewQueue:
     """How many items match the filter."""
     waiting: int = 0
     """How many of them wait for a decision."""
-    more_reports: bool = False
-    """Whether there are older reports than those that were looked at."""
 
 
 def queue_items(reports: Sequence[QueuedReport], wanted: QueueFilter) -> list[QueueItem]:
-    """Return what matches: undecided before decided, disagreements first, then failures, then the newest."""
-    others = _results_by_text(reports)
-    items = [item for report in reports for item in _report_items(report, others)]
+    """Return what matches: undecided before decided, disagreements first, then failures, then the newest.
+
+    Reports are the newest first.
+    """
+    others = _outcomes_by_text(reports)
+    subject = None if wanted.subject is None else as_name(wanted.subject)
+    items = [
+        item
+        for report in reports
+        if subject is None or report.subject == subject
+        for item in _report_items(report, others[report.playbook_hash, report.inputs_fingerprint])
+    ]
     return sorted((item for item in items if _matches(item, wanted)), key=_urgency)
 
 
-def _results_by_text(reports: Iterable[QueuedReport]) -> dict[tuple[str, str, str], dict[str, Result]]:
-    """Return the newest result of each evaluator by playbook, text and check. Reports are the newest first."""
-    results: dict[tuple[str, str, str], dict[str, Result]] = defaultdict(dict)
+def _outcomes_by_text(reports: Iterable[QueuedReport]) -> dict[tuple[str, str], dict[str, dict[str, Result]]]:
+    """Return by playbook and text, and then by evaluator, the newest result of each check."""
+    by_text: dict[tuple[str, str], dict[str, dict[str, Result]]] = defaultdict(dict)
     for report in reports:
-        for check_id, result in report.outcomes.items():
-            place = (report.playbook_hash, report.inputs_fingerprint, check_id)
-            results[place].setdefault(report.evaluator, result)
-    return results
+        by_evaluator = by_text[report.playbook_hash, report.inputs_fingerprint]
+        newest = by_evaluator.get(report.evaluator, {})
+        # An older report may have checks that the newest one does not have.
+        by_evaluator[report.evaluator] = {**report.outcomes, **newest}
+    return by_text
 
 
-def _report_items(
-    report: QueuedReport, others: Mapping[tuple[str, str, str], Mapping[str, Result]]
-) -> Iterator[QueueItem]:
+def _report_items(report: QueuedReport, by_evaluator: Mapping[str, Mapping[str, Result]]) -> Iterator[QueueItem]:
     active = [history.current for history in event_histories(report.events) if history.withdrawal is None]
     assigned_report = newest_assignee(event for event in active if event.check_id is None)
-    for check_id, result in report.outcomes.items():
+    for check_id, result in sorted(report.outcomes.items()):
         if check_id in DERIVED:
             continue
         name = as_name(check_id)
         events = [event for event in active if event.check_id == name]
         on_check = [event for event in events if event.finding is None]
         reviewed, standing = reviewed_result(result, standing_decisions(on_check))
-        by_others = others[report.playbook_hash, report.inputs_fingerprint, check_id]
         severity, question = report.questions.get(check_id, (Severity.MEDIUM, check_id))
         yield QueueItem(
             report_id=report.report_id,
@@ -150,7 +155,7 @@ def _report_items(
             evaluator_result=result,
             reviewed_result=reviewed,
             standing=standing,
-            judges_disagree=len(set(by_others.values())) > 1,
+            judges_disagree=len(by_evaluator) > 1 and _differ(check_id, by_evaluator.values()),
             votes_split=name in report.split_checks,
             assignee=newest_assignee(on_check) or assigned_report,
             comments=sum(event.action is ReviewAction.COMMENT for event in events),
@@ -162,12 +167,14 @@ def _report_items(
         )
 
 
+def _differ(check_id: str, outcomes: Iterable[Mapping[str, Result]]) -> bool:
+    return len({results[check_id] for results in outcomes if check_id in results}) > 1
+
+
 def _matches(item: QueueItem, wanted: QueueFilter) -> bool:
     if wanted.show is not QueueShow.ALL and item.waits != (wanted.show is QueueShow.WAITING):
         return False
     if wanted.disagreements and not item.disagreement:
-        return False
-    if wanted.subject is not None and item.subject != as_name(wanted.subject):
         return False
     return _has_result(item, wanted.result) and _is_assigned(item.assignee, wanted)
 
@@ -190,7 +197,7 @@ _RESULT_ORDER = {Result.FAIL: 0, Result.INDETERMINATE: 1, Result.PASS: 2}
 
 
 def _urgency(item: QueueItem) -> tuple[object, ...]:
-    newest_first = [-ord(character) for character in item.report_id]
+    """Return what the order of items depends on before the order of their reports and checks, which stays."""
     return (
         not item.waits,
         item.standing is not ReviewStanding.DISPUTED,
@@ -198,6 +205,4 @@ def _urgency(item: QueueItem) -> tuple[object, ...]:
         not item.votes_split,
         _RESULT_ORDER[item.evaluator_result],
         item.severity is not Severity.HIGH,
-        newest_first,
-        item.check_id,
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from functools import lru_cache
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, func, insert, select
@@ -37,8 +39,8 @@ _EVENTS = (
     .order_by(reviews.c.evaluation_id, reviews.c.sequence)
 )
 
-QUEUED_REPORTS = 1000
-"""The newest reports, whose checks a queue has."""
+
+_QUEUE_COLUMNS = {**evaluations.c, "document": documents.c.title}
 
 
 class ReviewStore:
@@ -120,9 +122,9 @@ class ReviewStore:
             return sorted(name for name in connection.scalars(names) if isinstance(name, str))
 
     def queue(self, wanted: QueueFilter, *, limit: int = 50, offset: int = 0) -> ReviewQueue:
-        """Return which checks of the newest reports wait for a decision, the most urgent first."""
+        """Return which checks of all reports wait for a decision, the most urgent first."""
         columns = evaluations.c
-        newest = (
+        newest_first = (
             select(
                 columns.id,
                 columns.created_at,
@@ -136,34 +138,31 @@ class ReviewStore:
             .outerjoin(documents, documents.c.evaluation_id == columns.id)
             .where(columns.state == State.DONE)
             .order_by(columns.id.desc())
-            .limit(QUEUED_REPORTS + 1)
         )
         with self._database.reading() as connection:
-            rows = list(connection.execute(newest).mappings())
-            listed = [row for row in rows[:QUEUED_REPORTS] if isinstance(row["id"], str)]
-            oldest = min((row["id"] for row in listed), default="")
-            event_rows = list(connection.execute(_EVENTS.where(reviews.c.evaluation_id >= oldest)).mappings())
-            split = _split_checks(connection, oldest)
+            rows = list(connection.execute(newest_first).mappings())
+            event_rows = list(connection.execute(_EVENTS).mappings())
+            split = _split_checks(connection)
             used = connection.execute(select(playbooks.c.logic_hash, playbooks.c.document)).all()
         questions = {logic_hash: _questions(document) for logic_hash, document in used}
         by_report: dict[str, list[RowMapping]] = {}
         for row in event_rows:
             by_report.setdefault(row["evaluation_id"], []).append(row)
         reports = []
-        for row in listed:
+        for row in rows:
             with suppress(DamagedEvaluationError):  # `byop verify --all` names it
                 events = [_event(each) for each in by_report.get(row["id"], ())]
                 reports.append(_queued(row, events, split.get(row["id"], set()), questions))
         items = queue_items(reports, wanted)
         waiting = sum(item.waits for item in items)
-        return ReviewQueue(items[offset : offset + limit], len(items), waiting, len(rows) > QUEUED_REPORTS)
+        return ReviewQueue(items[offset : offset + limit], len(items), waiting)
 
 
-def _split_checks(connection: Connection, oldest: str) -> dict[str, set[str]]:
+def _split_checks(connection: Connection) -> dict[str, set[str]]:
     """Return the checks whose valid votes differ, by report."""
     query = (
         select(votes.c.evaluation_id, votes.c.check_id)
-        .where(votes.c.evaluation_id >= oldest, votes.c.valid)
+        .where(votes.c.valid)
         .group_by(votes.c.evaluation_id, votes.c.check_id)
         .having(func.count(votes.c.result.distinct()) > 1)
     )
@@ -189,8 +188,8 @@ def _queued(
     questions: dict[str, dict[str, tuple[Severity, str]]],
 ) -> QueuedReport:
     try:
-        check_columns(dict(row), {**evaluations.c, "document": documents.c.title})
-        outcomes = {check_id: Result(result) for check_id, result in _outcomes(row).items()}
+        check_columns(dict(row), _QUEUE_COLUMNS)
+        outcomes = _results(row["outcomes"])
     except PARSE_ERRORS as error:
         raise damaged_evaluation(row["id"], error) from error
     return QueuedReport(
@@ -273,7 +272,7 @@ def _event(row: RowMapping) -> ReviewEvent:
 
 def _labels(row: RowMapping, events: list[ReviewEvent]) -> list[ReviewLabel]:
     try:
-        outcomes = {as_name(check_id): (check_id, Result(result)) for check_id, result in _outcomes(row).items()}
+        outcomes = {as_name(check_id): (check_id, result) for check_id, result in _results(row["outcomes"]).items()}
     except PARSE_ERRORS as error:
         raise damaged_evaluation(row["id"], error) from error
     return [
@@ -299,8 +298,10 @@ def _labels(row: RowMapping, events: list[ReviewEvent]) -> list[ReviewLabel]:
     ]
 
 
-def _outcomes(row: RowMapping) -> dict[str, str]:
-    outcomes = json_codec.loads(row["outcomes"])
-    if not isinstance(outcomes, dict):
+@lru_cache(maxsize=1024)
+def _results(outcomes: str) -> Mapping[str, Result]:
+    """Return the result of each check. Cached, because most of many reports have one of a few combinations."""
+    results = json_codec.loads(outcomes)
+    if not isinstance(results, dict):
         raise TypeError("outcomes is no object")
-    return outcomes
+    return MappingProxyType({check_id: Result(result) for check_id, result in results.items()})

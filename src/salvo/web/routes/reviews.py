@@ -181,8 +181,6 @@ class ReviewQueuePage:
     """How many match the filters."""
     waiting: int
     """How many of those wait for a decision."""
-    more_reports: bool
-    """Whether there are older reports than those that were looked at."""
     offset: int
     limit: int
     reviewers: list[str]
@@ -209,6 +207,4 @@ def review_queue(
     wanted = QueueFilter(show, result, assigned, me.strip(), subject, disagreements)
     reviews = services.store.reviews
     queue = reviews.queue(wanted, limit=limit, offset=offset)
-    return ReviewQueuePage(
-        queue.items, queue.total, queue.waiting, queue.more_reports, offset, limit, reviews.reviewers()
-    )
+    return ReviewQueuePage(queue.items, queue.total, queue.waiting, offset, limit, reviews.reviewers())

@@ -72,7 +72,6 @@ export function QueuePage() {
             {data.total
               ? `${pluralize(data.total, "check")} listed, ${data.waiting} waiting for a decision.`
               : "Nothing matches these filters."}
-            {data.more_reports ? " Only the newest 1,000 reports are looked at." : ""}
           </p>
           {data.items.length ? <QueueList items={data.items} /> : <NothingWaits filters={filters} onClear={update} />}
           <Pagination
