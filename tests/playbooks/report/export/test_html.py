@@ -124,11 +124,15 @@ Pattern hits
 always
 : \n\
 “always”
- (line 6)
+ (
+line 6
+)
 safe
 : \n\
 “safe”
- (line 6)
+ (
+line 6
+)
 """)
 
 
