@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from salvo.engine.chat.base import ToolDefinition
@@ -18,7 +17,7 @@ class ScriptedTool:
         self.definition = ToolDefinition(spec.name, spec.description, spec.parameters)
         self._responses = spec.responses or [ToolResponse(result=spec.response)]
         self._clock = clock
-        self._calls: Counter[tuple[int, ...]] = Counter()
+        self._calls: dict[tuple[int, ...], int] = {}
 
     async def answer(self, arguments: dict[str, Any]) -> Any:
         response = self._next(arguments)
@@ -37,8 +36,9 @@ class ScriptedTool:
             raise ToolFailure("There is no answer for these arguments.")
         # Each sequence of answers has its own counter.
         key = tuple(self._responses.index(response) for response in candidates)
-        self._calls[key] += 1
-        return candidates[min(self._calls[key], len(candidates)) - 1]
+        call = self._calls.get(key, 0)
+        self._calls[key] = call + 1
+        return candidates[min(call, len(candidates) - 1)]
 
 
 def matches(expected: Any, actual: Any) -> bool:
