@@ -1,5 +1,6 @@
 """Checks, inputs and cases of the playbook product, as short as a test can write them."""
 
+import dataclasses
 from typing import Any
 
 from salvo.playbooks.enums import Severity
@@ -26,7 +27,7 @@ CERTAINTY = Check(
 
 
 def check(**fields: Any) -> Check:
-    return Check(**{part: getattr(CERTAINTY, part) for part in Check.__slots__} | fields)
+    return Check(**{part.name: getattr(CERTAINTY, part.name) for part in dataclasses.fields(Check)} | fields)
 
 
 def case(output: str = OUTPUT, *, check: Check = CERTAINTY, run: int = 1, **around: Any) -> Case:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -59,7 +59,8 @@ class RunSettings:
 
     @classmethod
     def from_batch(cls, batch: Batch) -> RunSettings:
-        stored = {name: value for name, value in batch.settings.items() if name in cls.__slots__}
+        names = {item.name for item in fields(cls)}
+        stored = {name: value for name, value in batch.settings.items() if name in names}
         stored["overrides"] = ScenarioOverrides.from_batch(batch)
         try:
             return type_adapter(cls).validate_python(stored)

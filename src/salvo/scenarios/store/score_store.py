@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
@@ -90,7 +90,8 @@ class RunScore:
 
     def apply(self, stored: AgentRunResult, score_id: str) -> AgentRunResult:
         """Return the stored run with this verdict instead of its own, as a run of the scoring."""
-        verdict = {name: getattr(self, name) for name in self.__slots__ if name not in ("run_id", "prices")}
+        names = {item.name for item in fields(self)} - {"run_id", "prices"}
+        verdict = {name: getattr(self, name) for name in names}
         return stored.model_copy(update={**verdict, "batch_id": score_id})
 
 
