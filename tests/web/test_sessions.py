@@ -225,7 +225,8 @@ async def test_the_token_lets_a_program_in_and_no_other_token_does(shared: WebSe
             assert (await api.ask("GET", "/api/about", authorization=given)).status == status, given
         assert (await api.ask("GET", "/api/about", cookie=f"salvo_session_{shared.port}={TOKEN}")).status == 401
     async with client(shared) as api:
-        assert (await api.get("/api/session")) == {"user": "local", "expires": None, "home": "/"}
+        session = {"user": "local", "role": "admin", "authenticated": False, "expires": None, "home": "/"}
+        assert (await api.get("/api/session")) == session
 
 
 async def test_the_page_itself_needs_no_login_and_says_how_to_log_in(serve: Serve, tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ import type {
   LabelCreate,
   LabelRequest,
   LabelResult,
+  LoginCreate,
   Outcome,
+  PasswordChange,
   PlaybookDocument,
   PlaybookSave,
   QueueQuery,
@@ -106,6 +108,10 @@ export interface DocumentFile {
 
 export const api = {
   session: () => unwrap(client.GET("/api/session")),
+  loginOptions: () => unwrap(client.GET("/api/login")),
+  logIn: (login: LoginCreate) => unwrap(client.POST("/api/login", { body: login })),
+  changePassword: (change: PasswordChange) => unwrap(client.POST("/api/session/password", { body: change })),
+  users: () => unwrap(client.GET("/api/users")),
   logOut: () => unwrap(client.DELETE("/api/session")),
 
   examples: () => unwrap(client.GET("/api/examples")),

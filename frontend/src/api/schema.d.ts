@@ -1056,6 +1056,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Options
+         * @description Return how people log in to this server.
+         */
+        get: operations["getLoginOptions"];
+        put?: never;
+        /**
+         * Log In
+         * @description Start a session, whose cookie is in the response.
+         */
+        post: operations["logIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1080,6 +1104,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change Password
+         * @description Change one's own password. All other sessions of the user end.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Users
+         * @description Return the users in the order of their names, disabled ones too.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/{report_id}/review": {
         parameters: {
             query?: never;
@@ -1096,6 +1160,8 @@ export interface paths {
         /**
          * Add Review
          * @description Add a step to the review of a report, and return the review. Steps are never altered or removed.
+         *
+         *     What a user does who is logged in is recorded in their name, whatever name was typed.
          */
         post: operations["addReviewEvent"];
         delete?: never;
@@ -2145,6 +2211,9 @@ export interface components {
         CurrentSession: {
             /** User */
             user: string;
+            role: components["schemas"]["Role"];
+            /** Authenticated */
+            authenticated: boolean;
             /** Expires */
             expires: string | null;
             /** Home */
@@ -3440,6 +3509,24 @@ export interface components {
             position: components["schemas"]["DocumentPosition"] | null;
         };
         /**
+         * LoginCreate
+         * @example {
+         *       "name": "Ada Brown",
+         *       "password": "four words nobody links"
+         *     }
+         */
+        LoginCreate: {
+            /** Name */
+            name: string;
+            /** Password */
+            password: string;
+        };
+        /** LoginOptions */
+        LoginOptions: {
+            /** Passwords */
+            passwords: boolean;
+        };
+        /**
          * MatrixFormat
          * @enum {string}
          */
@@ -3599,6 +3686,19 @@ export interface components {
             only_b: number;
             /** Only A At Worst */
             only_a_at_worst: number;
+        };
+        /**
+         * PasswordChange
+         * @example {
+         *       "current": "four words nobody links",
+         *       "new": "another four unlinked words"
+         *     }
+         */
+        PasswordChange: {
+            /** Current */
+            current: string;
+            /** New */
+            new: string;
         };
         /** PatternHit */
         PatternHit: {
@@ -4152,9 +4252,9 @@ export interface components {
             action: components["schemas"]["ReviewAction"];
             /**
              * Actor
-             * @description Who does it: a name as typed.
+             * @description Who does it: a name as typed. Not needed of a user who is logged in.
              */
-            actor: string;
+            actor?: string | null;
             /** Check Id */
             check_id?: string | null;
             /**
@@ -4284,6 +4384,12 @@ export interface components {
             ];
             agreement: components["schemas"]["ReviewerAgreement"];
         };
+        /**
+         * Role
+         * @description What somebody may do. Each role includes those before it.
+         * @enum {string}
+         */
+        Role: "reader" | "reviewer" | "admin";
         /** RunComparison */
         RunComparison: {
             a: components["schemas"]["RunHead"];
@@ -4997,6 +5103,18 @@ export interface components {
              * @default 0
              */
             cache_write: number;
+        };
+        /** User */
+        User: {
+            /** Name */
+            name: string;
+            role: components["schemas"]["Role"];
+            /** Disabled */
+            disabled: boolean;
+            /** Created At */
+            created_at: string;
+            /** Password Set At */
+            password_set_at: string | null;
         };
         /** VarianceSummary */
         VarianceSummary: {
@@ -7554,6 +7672,84 @@ export interface operations {
             };
         };
     };
+    getLoginOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginOptions"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    logIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     getSession: {
         parameters: {
             query?: never;
@@ -7607,6 +7803,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"][];
+                };
             };
             /** @description What is wrong with the request, and how to correct it. */
             "4XX": {

@@ -1,7 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { api } from "@/api/client";
 import { setLoginNeeded } from "@/api/login";
+import { queries } from "@/api/queries";
+import { Details } from "@/components/Details";
+import { PasswordLogin } from "@/features/account/PasswordLogin";
 
 const POLL_MILLISECONDS = 2000;
 const TITLE = "Log in – Salvo";
@@ -23,11 +26,12 @@ export function LoginScreen() {
       if (previousFocus.current instanceof HTMLElement) previousFocus.current.focus({ preventScroll: true });
     };
   }, []);
+  const options = useQuery(queries.loginOptions());
+  const resume = useCallback(() => {
+    setLoginNeeded(false);
+    client.invalidateQueries();
+  }, [client]);
   useEffect(() => {
-    const resume = () => {
-      setLoginNeeded(false);
-      client.invalidateQueries();
-    };
     const check = () => void api.session().then(resume, () => undefined);
     const timer = setInterval(check, POLL_MILLISECONDS);
     window.addEventListener("focus", check);
@@ -35,7 +39,7 @@ export function LoginScreen() {
       clearInterval(timer);
       window.removeEventListener("focus", check);
     };
-  }, [client]);
+  }, [resume]);
   return (
     <main className="fixed inset-0 z-40 overflow-auto bg-paper">
       <div className="mx-auto max-w-2xl px-6 py-12 sm:py-24">
@@ -43,15 +47,41 @@ export function LoginScreen() {
         <h1 ref={heading} tabIndex={-1} className="mt-8 text-3xl leading-tight outline-none">
           Log in to continue
         </h1>
-        <p className="mt-4 max-w-prose">
-          Open the newest address that the server printed in its terminal, in this browser. Each address works once;
-          when it is used or has expired, the server prints another.
-        </p>
-        <p className="mt-3 max-w-prose text-soft">
-          A login ends after twelve hours without use, after seven days, when you log out, and when the server stops.
-          You can leave this tab open: it continues by itself after you log in, with everything that is entered in it.
-        </p>
+        {options.data?.passwords ? (
+          <>
+            <PasswordLogin onLoggedIn={resume} />
+            <p className="mt-6 max-w-prose text-soft">
+              A login ends after twelve hours without use, after seven days, and when you log out. This tab keeps
+              everything that is entered in it. If you forgot your password, ask an administrator for a new one.
+            </p>
+            <div className="mt-4">
+              <Details title="For whoever runs the server">
+                <PrintedAddress />
+              </Details>
+            </div>
+          </>
+        ) : (
+          <>
+            <div className="mt-4">
+              <PrintedAddress />
+            </div>
+            <p className="mt-3 max-w-prose text-soft">
+              A login ends after twelve hours without use, after seven days, when you log out, and when the server
+              stops. You can leave this tab open: it continues by itself after you log in, with everything that is
+              entered in it.
+            </p>
+          </>
+        )}
       </div>
     </main>
+  );
+}
+
+function PrintedAddress() {
+  return (
+    <p className="max-w-prose">
+      Open the newest address that the server printed in its terminal, in this browser. Each address works once; when it
+      is used or has expired, the server prints another.
+    </p>
   );
 }

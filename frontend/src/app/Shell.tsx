@@ -5,6 +5,7 @@ import { api } from "@/api/client";
 import { useLoginNeeded } from "@/api/login";
 import { queries } from "@/api/queries";
 import { Button } from "@/components/Button";
+import { VisibleText } from "@/components/VisibleText";
 import { DraftProvider } from "@/features/playbooks/evaluate/draft";
 import { LoginScreen } from "./LoginScreen";
 import { type NavigationGroup, navigationFrom, SCENARIOS } from "./navigation";
@@ -87,6 +88,11 @@ function Sidebar() {
           <Button variant="text" className="px-2 text-sm lg:px-3" onClick={next}>
             Theme: {theme}
           </Button>
+          {session.data?.authenticated ? (
+            <Link to="/account" className="max-w-full truncate rounded px-2 py-1.5 text-link text-sm underline lg:px-3">
+              <VisibleText>{session.data.user}</VisibleText>
+            </Link>
+          ) : null}
           <Button variant="text" className="px-2 text-sm lg:px-3" onClick={() => logOut.mutate()}>
             {logOut.isError ? "Log out (failed, try again)" : "Log out"}
           </Button>

@@ -62,6 +62,7 @@ const routes: RouteObject[] = [
         "scenarios/compare",
         async () => (await import("@/features/scenarios/compare-batches/CompareBatchesPage")).CompareBatchesPage,
       ),
+      lazyRoute("account", async () => (await import("@/features/account/AccountPage")).AccountPage),
       { path: "login", element: <LoginPage /> },
       { path: "*", element: <NotFound /> },
     ],

@@ -48,6 +48,12 @@ def ask(question: str) -> str:
     return answer
 
 
+def ask_password(question: str) -> str:
+    """Return a password that the user types twice, without showing it."""
+    password: str = click.prompt(printable(question), hide_input=True, confirmation_prompt=True)
+    return password
+
+
 def read_key() -> str:
     """Return the key that the user presses; "q" at the end of the input. Raise UsageError without a terminal."""
     try:

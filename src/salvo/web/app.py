@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.openapi.utils import get_openapi
 
@@ -37,6 +37,7 @@ from salvo.web.metrics import Metrics
 from salvo.web.read_files import ReadFiles
 from salvo.web.request_models import RequestModel, stored_config
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
+from salvo.web.roles import require_role
 from salvo.web.routes import (
     about,
     audit,
@@ -46,6 +47,7 @@ from salvo.web.routes import (
     evaluators,
     history,
     judges,
+    login,
     operations,
     playbook_trials,
     playbooks,
@@ -53,6 +55,7 @@ from salvo.web.routes import (
     reviews,
     saved_playbooks,
     session,
+    users,
 )
 from salvo.web.routes.scenarios import batch_results, batches, labels, runs
 from salvo.web.security import SecurityMiddleware
@@ -104,6 +107,7 @@ def create_app(
                 read_key=read_key,
                 hide_place=True,
             )
+            access.accounts = store.accounts
             changes = Changes()
             limits = SchedulerLimits(settings.max_evaluations, settings.max_queued)
             jobs = Jobs(store, limits, fulfilled_by(settings), partial(stored_config, settings), changes, metrics)
@@ -125,6 +129,7 @@ def create_app(
                     on_shutdown()
 
     app = FastAPI(
+        dependencies=[Depends(require_role)],
         title="BYOP runner",
         summary="Evaluates a frozen AI output with a playbook of checks. Not legal advice.",
         version=__version__,
@@ -151,7 +156,9 @@ def create_app(
         batch_results,
         labels,
         runs,
+        login,
         session,
+        users,
         reviews,
         audit,
         about,

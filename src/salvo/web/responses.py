@@ -70,6 +70,14 @@ class ConflictError(UsageError):
     """The request is valid, but not in the current state."""
 
 
+class ForbiddenError(SalvoError):
+    """Whoever asks may not do this."""
+
+
+class TooManyAttemptsError(SalvoError):
+    """Somebody tried too many passwords."""
+
+
 class BusyError(SalvoError):
     """The server does not accept more work at the moment."""
 
@@ -114,6 +122,8 @@ _STATUS_AND_CODE: Sequence[tuple[type[SalvoError], int, str]] = (
     (InputError, 422, "invalid_input"),
     (MissingKeyError, 400, "missing_key"),
     (NotReplayableError, 409, "texts_not_stored"),
+    (ForbiddenError, 403, "forbidden"),
+    (TooManyAttemptsError, 429, "too_many_attempts"),
     (BusyError, 503, "busy"),
     (StoreError, 503, "store"),
     (SalvoError, 400, "refused"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from salvo.web import static_files
 from salvo.web.metrics import Metrics
 from salvo.web.responses import error_response
-from salvo.web.sessions import LONGEST_LIFETIME, AccessControl, LoginSession
+from salvo.web.sessions import LONGEST_LIFETIME, OPERATOR, AccessControl, LoginSession
 from salvo.web.settings import LOOPBACK, Settings
 
 _log = logging.getLogger(__name__)
@@ -31,6 +31,8 @@ MAX_REQUEST_BYTES = 24 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 20 * 1024 * 1024
 DOCUMENTS = "/api/documents"
 LOGIN = "/login"
+USER_LOGIN = "/api/login"
+"""Where users log in with their names; it needs no session."""
 HEALTH = ("/healthz", "/readyz")
 _MAX_LOGGED_PATH = 200
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -70,18 +72,18 @@ class SecurityMiddleware:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-                if _needs_session(scope["path"]) or scope["path"] in (LOGIN, *HEALTH):
+                if _has_data(scope["path"]) or scope["path"] in (LOGIN, *HEALTH):
                     headers["cache-control"] = "no-store"
                 self._note_response(scope, message["status"], clock.monotonic() - started)
             await send(message)
 
         request_headers = Headers(scope=scope)
         limit = MAX_DOCUMENT_BYTES if scope["path"] == DOCUMENTS else MAX_REQUEST_BYTES
-        rejection = self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
+        rejection = await self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
         session: LoginSession | None = scope.get("state", {}).get("session")
         response_send: Send = send_with_headers
         if session is not None:
-            response_send = _until_logout(send_with_headers, partial(self._access.sessions.is_valid, session))
+            response_send = _until_logout(send_with_headers, partial(self._access.is_valid, session))
         try:
             await (rejection or self._app)(scope, _limited(receive, limit), response_send)
         except Exception:
@@ -103,7 +105,7 @@ class SecurityMiddleware:
             request = {"method": scope["method"], "path": scope["path"][:_MAX_LOGGED_PATH]}
             _log.info("A request was answered.", extra={"fields": {**request, "status": status, "seconds": seconds}})
 
-    def _rejection(self, scope: Scope, headers: Headers) -> Response | None:
+    async def _rejection(self, scope: Scope, headers: Headers) -> Response | None:
         if scope["path"] in HEALTH and scope["method"] in _SAFE_METHODS:
             return None  # a load balancer may use any name; the answer is one word
         host = headers.get("host", "")
@@ -121,7 +123,8 @@ class SecurityMiddleware:
             )
         if scope["path"] == LOGIN and scope["method"] == "GET":
             return self._log_in(scope)
-        refusal = self._authenticate(scope, headers) if _needs_session(scope["path"]) else None
+        needs_session = _has_data(scope["path"]) and scope["path"] != USER_LOGIN
+        refusal = await self._authenticate(scope, headers) if needs_session else None
         return refusal or _reject_content_type(scope, headers)
 
     def _is_own_host(self, host: str, port: int | None) -> bool:
@@ -137,13 +140,7 @@ class SecurityMiddleware:
         if not self._access.codes.redeem(HTTPConnection(scope).query_params.get("code", "")):
             return self._refuse_login()
         response = RedirectResponse(self._settings.home, 303)
-        response.set_cookie(
-            session_cookie_name(scope),
-            self._access.sessions.start(),
-            max_age=int(LONGEST_LIFETIME.total_seconds()),
-            httponly=True,
-            samesite="strict",
-        )
+        set_session_cookie(response, scope, self._access.sessions.start())
         return response
 
     def _refuse_login(self) -> Response:
@@ -152,17 +149,17 @@ class SecurityMiddleware:
             return FileResponse(self._settings.static / static_files.INDEX, 401, _CHALLENGE)
         return PlainTextResponse(f"This code is wrong, was used or has expired. {_LOGIN_HINT}\n", 401, _CHALLENGE)
 
-    def _authenticate(self, scope: Scope, headers: Headers) -> Response | None:
+    async def _authenticate(self, scope: Scope, headers: Headers) -> Response | None:
         """Note who asks in the request's state, or return the response that refuses the request."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             is_allowed, session = self._access.is_token(token.strip()), None
         else:
             session_id = HTTPConnection(scope).cookies.get(session_cookie_name(scope), "")
-            session = self._access.sessions.find(session_id)
+            session = await self._access.find_session(session_id)
             is_allowed = session is not None
         if is_allowed:
-            scope.setdefault("state", {})["session"] = session
+            scope.setdefault("state", {}).update(session=session, user=OPERATOR if session is None else session.user)
             return None
         self._access.codes.drop_expired()  # so the newest code that was printed is a valid one
         response = error_response(401, "login_needed", "You are not logged in to this server.", _LOGIN_HINT)
@@ -173,9 +170,21 @@ class SecurityMiddleware:
 _PORT = re.compile(r":\d{1,5}$")
 _CHALLENGE = {"www-authenticate": "Bearer"}
 _LOGIN_HINT = (
-    "Open the newest address that the server printed in its terminal; each works once. "
+    "Log in on the page, or open the newest address that the server printed in its terminal; each works once. "
     "A program sends the token of --token-file as a bearer token."
 )
+
+
+def set_session_cookie(response: Response, scope: Scope, session_id: str) -> None:
+    """Let the browser send the session's id. Over TLS, which a proxy adds, it is sent over TLS only."""
+    response.set_cookie(
+        session_cookie_name(scope),
+        session_id,
+        max_age=int(LONGEST_LIFETIME.total_seconds()),
+        secure=Headers(scope=scope).get("origin", "").startswith("https://"),
+        httponly=True,
+        samesite="strict",
+    )
 
 
 def session_cookie_name(scope: Scope) -> str:
@@ -196,12 +205,12 @@ def _port(scope: Scope) -> int | None:
     return port
 
 
-def _needs_session(path: str) -> bool:
+def _has_data(path: str) -> bool:
     """Everything but the files of the page, which hold no data, and the health of the server."""
     return f"{path}/".startswith(("/api/", "/metrics/"))
 
 
-def _until_logout(send: Send, is_valid: Callable[[], bool]) -> Send:
+def _until_logout(send: Send, is_valid: Callable[[], Awaitable[bool]]) -> Send:
     """End a response that is still being sent when its session ends, such as a stream of events."""
     is_ended = False
 
@@ -209,7 +218,7 @@ def _until_logout(send: Send, is_valid: Callable[[], bool]) -> Send:
         nonlocal is_ended
         if is_ended:
             return
-        if message["type"] == "http.response.body" and message.get("more_body") and not is_valid():
+        if message["type"] == "http.response.body" and message.get("more_body") and not await is_valid():
             is_ended = True
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await send(message)

@@ -19,7 +19,7 @@ from salvo.web.jobs.scheduler import Jobs
 from salvo.web.metrics import Metrics
 from salvo.web.read_files import ReadFiles
 from salvo.web.responses import ConflictError
-from salvo.web.sessions import AccessControl, LoginSession
+from salvo.web.sessions import AccessControl, CurrentUser, LoginSession
 from salvo.web.settings import Settings
 
 MAX_TRIALS = 2
@@ -62,12 +62,18 @@ def _services(request: Request) -> Services:
     return cast("Services", request.app.state.services)
 
 
+def _user(request: Request) -> CurrentUser:
+    return cast("CurrentUser", request.state.user)
+
+
 def _client(request: Request) -> str:
-    """Return who asks, for the order in which evaluations are run: a browser's session, or a program.
+    """Return who asks, for the order in which evaluations are run: a user, a browser's session, or a program.
 
     A program has the token, so it is believed for whom it asks: it may be a proxy that many people use.
     """
     session: LoginSession | None = request.state.session
+    if session is not None and session.user.authenticated:
+        return as_name(f"user {session.user.name}")
     if session is not None:
         return f"session {session.id_hash[:16]}"
     return as_name(f"program {request.headers.get(CLIENT_HEADER, '')}".strip())
@@ -77,4 +83,5 @@ CLIENT_HEADER = "x-client-name"
 
 
 ClientDep = Annotated[str, Depends(_client)]
+UserDep = Annotated[CurrentUser, Depends(_user)]
 ServicesDep = Annotated[Services, Depends(_services)]

@@ -1,10 +1,12 @@
 """Who is logged in: sessions of browsers, the one-time codes that start them, and the token of programs.
 
-Everything is in memory and ends with the server. Only hashes of session ids and codes are held.
+Sessions that a code started are in memory and end with the server. Those of users are in the database, where all
+servers find them. Only hashes of session ids and codes are held.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import os
@@ -14,9 +16,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from salvo.engine.runtime.clock import Clock
+from salvo.playbooks.accounts.account_store import AccountStore
+from salvo.playbooks.accounts.users import OPERATOR_NAME, Role
 
-LOCAL_USER = "local"
-"""The user of every session, until there are named users."""
 IDLE_LIFETIME = timedelta(hours=12)
 """A session ends so long after its last request."""
 LONGEST_LIFETIME = timedelta(days=7)
@@ -27,25 +29,45 @@ _SELECTOR_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
+class CurrentUser:
+    """Who sends a request."""
+
+    name: str
+    role: Role
+    authenticated: bool
+    """Whether this is one person, who proved it; then what they do is recorded in their name."""
+
+    @property
+    def authenticated_name(self) -> str | None:
+        return self.name if self.authenticated else None
+
+
+OPERATOR = CurrentUser(OPERATOR_NAME, Role.ADMIN, authenticated=False)
+"""Whoever has an address that the server printed, or its token."""
+
+
+@dataclass(frozen=True, slots=True)
 class LoginSession:
     id_hash: str
-    user: str
+    user: CurrentUser
     created: datetime
     expires: datetime
 
 
 class SessionStore:
+    """The sessions of this server's own addresses."""
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._sessions: dict[str, LoginSession] = {}
 
-    def start(self, user: str = LOCAL_USER) -> str:
+    def start(self) -> str:
         """Start a session and return its id, the value of the cookie."""
         now = self._clock.now()
         self._sessions = {key: session for key, session in self._sessions.items() if session.expires > now}
         session_id = _random_text()
         id_hash = _hash(session_id)
-        self._sessions[id_hash] = LoginSession(id_hash, user, now, now + IDLE_LIFETIME)
+        self._sessions[id_hash] = LoginSession(id_hash, OPERATOR, now, now + IDLE_LIFETIME)
         return session_id
 
     def find(self, session_id: str) -> LoginSession | None:
@@ -53,8 +75,7 @@ class SessionStore:
         session = self._sessions.get(_hash(session_id))
         if session is None or not self.is_valid(session):
             return None
-        expires = min(self._clock.now() + IDLE_LIFETIME, session.created + LONGEST_LIFETIME)
-        session = replace(session, expires=expires)
+        session = replace(session, expires=_prolonged(self._clock.now(), session.created))
         self._sessions[session.id_hash] = session
         return session
 
@@ -65,6 +86,10 @@ class SessionStore:
 
     def end(self, session: LoginSession) -> None:
         self._sessions.pop(session.id_hash, None)
+
+
+def _prolonged(now: datetime, created: datetime) -> datetime:
+    return min(now + IDLE_LIFETIME, created + LONGEST_LIFETIME)
 
 
 @dataclass(slots=True)
@@ -118,10 +143,49 @@ class LoginCodes:
 class AccessControl:
     """Decides who may use the API: a browser with a session, or a program with the token."""
 
+    accounts: AccountStore | None = None
+    """The users and their sessions, once the database is open."""
+
     def __init__(self, clock: Clock, token: str | None = None) -> None:
+        self._clock = clock
         self.sessions = SessionStore(clock)
         self.codes = LoginCodes(clock)
         self._token_hash = None if token is None else _hash(token)
+
+    async def start_session(self, accounts: AccountStore, name: str) -> str:
+        """Start a session of a user and return its id, the value of the cookie."""
+        session_id = _random_text()
+        expires = self._clock.now() + IDLE_LIFETIME
+        await asyncio.to_thread(accounts.sessions.start, _hash(session_id), name, expires)
+        return session_id
+
+    async def find_session(self, session_id: str) -> LoginSession | None:
+        """Return the session of a request, and prolong it; None if there is none or it has expired."""
+        session = self.sessions.find(session_id)
+        if session is not None or self.accounts is None or not session_id:
+            return session
+        return await asyncio.to_thread(self._find_user_session, self.accounts, _hash(session_id), prolong=True)
+
+    async def is_valid(self, session: LoginSession) -> bool:
+        """Return whether a session that was found before still lasts."""
+        if not session.user.authenticated or self.accounts is None:
+            return self.sessions.is_valid(session)
+        return await asyncio.to_thread(self._find_user_session, self.accounts, session.id_hash) is not None
+
+    async def end_session(self, session: LoginSession) -> None:
+        self.sessions.end(session)
+        if session.user.authenticated and self.accounts is not None:
+            await asyncio.to_thread(self.accounts.sessions.end, session.id_hash)
+
+    def _find_user_session(self, accounts: AccountStore, id_hash: str, *, prolong: bool = False) -> LoginSession | None:
+        session = accounts.sessions.find(id_hash)
+        if session is None:
+            return None
+        expires = session.expires
+        if prolong:
+            expires = accounts.sessions.prolong(id_hash, session, _prolonged(self._clock.now(), session.created))
+        user = CurrentUser(session.name, session.role, authenticated=True)
+        return LoginSession(id_hash, user, session.created, expires)
 
     def is_token(self, token: str) -> bool:
         return self._token_hash is not None and hmac.compare_digest(_hash(token), self._token_hash)

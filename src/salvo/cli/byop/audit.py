@@ -98,5 +98,8 @@ def _details(entry: AuditEntry) -> str:
         number = f" {saved['number']}" if "number" in saved else ""
         return f"{saved.get('playbook_id')}{number} by {saved.get('saved_by', content.get('by'))}"
     report = content.get("byop_report") or {}
-    details = (report.get("overall_status"), *(content.get(name) for name in ("format", "by", "subject")))
+    details = (
+        report.get("overall_status"),
+        *(content.get(name) for name in ("format", "user", "by", "subject")),
+    )
     return str(next(filter(None, details), ""))

@@ -55,6 +55,11 @@ DOCUMENT_BATCH = "document_batch"
 DOCUMENT_BATCH_DELETED = "document_batch_deleted"
 KEY_ROTATED = "key_rotated"
 KEY_REVOKED = "key_revoked"
+USER_ADDED = "user_added"
+USER_ROLE_CHANGED = "user_role_changed"
+USER_DISABLED = "user_disabled"
+USER_ENABLED = "user_enabled"
+USER_PASSWORD_SET = "user_password_set"  # noqa: S105 - the name of an action
 
 
 @dataclass(frozen=True)
@@ -149,6 +154,11 @@ def content(action: str, report_id: str, report_hash: str | None, *, at: str, **
     """Return the content of an entry; `details` are the fields that only this action has."""
     reference = {"report_id": report_id, "report_hash": report_hash}
     return {"action": action, "at": at, "byop_report": reference, **details}
+
+
+def who(user: str | None) -> dict[str, Any]:
+    """Return the fields that name the user who was logged in; none if nobody was."""
+    return {} if user is None else {"by": user, "authenticated": True}
 
 
 def evaluation(

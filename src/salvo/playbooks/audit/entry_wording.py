@@ -31,6 +31,11 @@ ACTIONS: dict[str, str] = {
     audit_log.DOCUMENT_BATCH_DELETED: "Batch of documents deleted",
     audit_log.KEY_ROTATED: "Signing key replaced",
     audit_log.KEY_REVOKED: "Signing key revoked",
+    audit_log.USER_ADDED: "User added",
+    audit_log.USER_ROLE_CHANGED: "Role of a user changed",
+    audit_log.USER_DISABLED: "User disabled",
+    audit_log.USER_ENABLED: "User enabled again",
+    audit_log.USER_PASSWORD_SET: "Password of a user set",
 }
 """What each action is called."""
 
@@ -67,7 +72,8 @@ def describe_entry(entry: AuditEntry) -> EntryDescription:
             review.get("authenticated") is True,
             _review_details(review),
         )
-    return EntryDescription(title, str(content.get("by") or ""), False, _details(content))
+    is_authenticated = content.get("authenticated") is True
+    return EntryDescription(title, str(content.get("by") or ""), is_authenticated, _details(content))
 
 
 def _review_details(review: Mapping[str, Any]) -> str:
@@ -85,8 +91,11 @@ def _review_details(review: Mapping[str, Any]) -> str:
 def _details(content: Mapping[str, Any]) -> str:
     report = content.get("byop_report")
     status = report.get("overall_status") if isinstance(report, dict) else None
-    values = {name: content.get(name) for name in ("format", "subject", "reason", "public_key", "system_user")}
+    names = ("format", "subject", "reason", "public_key", "system_user", "user", "role")
+    values = {name: content.get(name) for name in names}
     details = (
+        str(values["user"] or ""),
+        f"role {values['role']}" if values["role"] else "",
         str(status) if status else "",
         f"as {values['format']}" if values["format"] else "",
         f"subject {values['subject']}" if values["subject"] else "",

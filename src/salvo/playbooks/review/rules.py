@@ -122,7 +122,7 @@ def _check_override(draft: ReviewDraft, check: CheckResult) -> None:
 def _checked_change(draft: ReviewDraft, report: Report, events: Sequence[ReviewEvent]) -> ReviewDraft:
     history = _target(draft, events)
     original = history.original
-    if original.actor != draft.actor:
+    if (original.actor, original.authenticated) != (draft.actor, draft.authenticated):
         raise UsageError(
             f"The event {original.event_id} is by {original.actor}, and only they can {draft.action} it.",
             hint="Add a decision or a comment of your own.",

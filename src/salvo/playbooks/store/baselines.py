@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection, RowMapping, and_, delete, exists, insert, select
 
 from salvo.errors import UsageError
@@ -15,7 +17,7 @@ from salvo.playbooks.store.records import BaselineRecord, State
 from salvo.playbooks.store.tables import baselines, documents, evaluations
 
 
-def save(connection: Connection, row: RowMapping, now: str, reason: str = "") -> None:
+def save(connection: Connection, row: RowMapping, now: str, reason: str = "", *, user: str | None = None) -> None:
     """Make the report of an evaluation the baseline of its series, in place of another one.
 
     A saved one stays as it is. Only in an exclusive transaction, so that a series never has two.
@@ -28,9 +30,10 @@ def save(connection: Connection, row: RowMapping, now: str, reason: str = "") ->
     replaced = select(evaluations).join(baselines, baselines.c.evaluation_id == evaluations.c.id)
     of_series = (baselines.c.playbook_hash == series["playbook_hash"], baselines.c.subject == series["subject"])
     for earlier in connection.execute(replaced.where(*of_series)).mappings().all():
-        _remove(connection, earlier, now)
+        _remove(connection, earlier, now, user)
     connection.execute(insert(baselines).values(evaluation_id=row["id"], saved_at=now, **series))
-    _log(connection, audit_log.BASELINE_SET, row, now, **({"reason": reason} if reason else {}))
+    details = {"reason": reason} if reason else {}
+    _log(connection, audit_log.BASELINE_SET, row, now, **details, **audit_log.who(user))
 
 
 def _check_suitable(row: RowMapping) -> None:
@@ -52,20 +55,20 @@ def _check_suitable(row: RowMapping) -> None:
         )
 
 
-def clear(connection: Connection, row: RowMapping, now: str) -> bool:
+def clear(connection: Connection, row: RowMapping, now: str, *, user: str | None = None) -> bool:
     """Remove a baseline, and return whether there was one. Only in an exclusive transaction."""
     if row["baseline_since"] is None:
         return False
-    _remove(connection, row, now)
+    _remove(connection, row, now, user)
     return True
 
 
-def _remove(connection: Connection, row: RowMapping, now: str) -> None:
+def _remove(connection: Connection, row: RowMapping, now: str, user: str | None) -> None:
     connection.execute(delete(baselines).where(baselines.c.evaluation_id == row["id"]))
-    _log(connection, audit_log.BASELINE_CLEARED, row, now)
+    _log(connection, audit_log.BASELINE_CLEARED, row, now, **audit_log.who(user))
 
 
-def _log(connection: Connection, action: str, row: RowMapping, now: str, **details: str) -> None:
+def _log(connection: Connection, action: str, row: RowMapping, now: str, **details: Any) -> None:
     series = {"playbook_logic_hash": as_logged(row["playbook_hash"]), "subject": as_logged(row["subject"])}
     report_hash = as_logged(row["report_hash"])
     audit_entries.append(connection, audit_log.content(action, row["id"], report_hash, at=now, **series, **details))

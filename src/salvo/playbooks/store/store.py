@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select
@@ -61,6 +62,7 @@ from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import evaluations
 
 if TYPE_CHECKING:
+    from salvo.playbooks.accounts.account_store import AccountStore
     from salvo.playbooks.audit.head_key import ReadKey
     from salvo.playbooks.evaluate.request import EvaluationRequest
 
@@ -82,6 +84,13 @@ class EvaluationStore:
         self.reviews = ReviewStore(database, clock)
         self.batches = DocumentBatches(database, clock, self._owner)
         self.saved_playbooks = SavedPlaybooks(database, clock)
+
+    @cached_property
+    def accounts(self) -> AccountStore:
+        """The users, their sessions, and the wrong passwords that were tried."""
+        from salvo.playbooks.accounts.account_store import AccountStore  # so that `byop run` starts without it
+
+        return AccountStore(self._database, self._clock)
 
     @classmethod
     def open(
@@ -171,7 +180,8 @@ class EvaluationStore:
                 columns["client_token"] = as_name(submission.token)
             columns |= self.queue.lease_columns(connection, submission)
             logged = rows.insert_evaluation(connection, request, settings=settings or {}, in_full=in_full, **columns)
-            content = audit_log.content(audit_log.CREATED, request.report_id, None, at=now, **logged)
+            who = audit_log.who(None if submission is None else submission.user)
+            content = audit_log.content(audit_log.CREATED, request.report_id, None, at=now, **logged, **who)
             audit_entries.append(connection, content)
             return votes.insert_votes(connection, request.report_id, earlier_votes, in_full=in_full)
 
@@ -287,10 +297,11 @@ class EvaluationStore:
             changes = {"state": State.FAILED, "request": failed}
             change_state(connection, evaluation_id, audit_log.FAILED, self._clock.now(), **changes)
 
-    def delete(self, evaluation_id: str, *, by: str | None = None) -> None:
+    def delete(self, evaluation_id: str, *, by: str | None = None, authenticated: bool = False) -> None:
         """Remove the texts, votes and report of an evaluation. The audit log stays, and records who did it and when.
 
-        `by` is the name of who asked for it; by default that of the operating system's user.
+        `by` is the name of who asked for it; by default that of the operating system's user. It is `authenticated` if
+        they logged in with it.
         """
         user = process_owner.system_user()
         now = self._now()
@@ -300,11 +311,11 @@ class EvaluationStore:
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running.", hint="Wait for it, or cancel it first."
                 )
-            baselines.clear(connection, row, now)
+            baselines.clear(connection, row, now, user=by if authenticated else None)
             connection.execute(delete(tables.votes).where(tables.votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
             notifications.evaluation_changed(connection, evaluation_id)
-            who = {"by": by or user, "system_user": user}
+            who = {"by": by or user, "system_user": user, **audit_log.who(by if authenticated else None)}
             content = audit_log.content(audit_log.ERASURE, evaluation_id, as_logged(row["report_hash"]), at=now, **who)
             audit_entries.append(connection, content)
         self._database.forget()
@@ -472,15 +483,16 @@ class EvaluationStore:
 
     # Baselines.
 
-    def set_baseline(self, evaluation_id: str, reason: str = "") -> None:
-        """Save a report to compare later ones with. The audit log has the reason."""
+    def set_baseline(self, evaluation_id: str, reason: str = "", *, user: str | None = None) -> None:
+        """Save a report to compare later ones with. The audit log has the reason, and the user who is logged in."""
         with self._database.writing(alone=True) as connection:
-            baselines.save(connection, rows.get_row(connection, evaluation_id), self._now(), reason)
+            row = rows.get_row(connection, evaluation_id)
+            baselines.save(connection, row, self._now(), reason, user=user)
 
-    def clear_baseline(self, evaluation_id: str) -> None:
+    def clear_baseline(self, evaluation_id: str, *, user: str | None = None) -> None:
         """Remove a baseline. The report itself stays."""
         with self._database.writing(alone=True) as connection:
-            if not baselines.clear(connection, rows.get_row(connection, evaluation_id), self._now()):
+            if not baselines.clear(connection, rows.get_row(connection, evaluation_id), self._now(), user=user):
                 raise UsageError(
                     f"The report {evaluation_id} is not saved as a baseline.", hint="`byop baseline list` shows those."
                 )
@@ -514,11 +526,11 @@ class EvaluationStore:
 
     # The audit log.
 
-    def record_export(self, evaluation_id: str, form: str, content: bytes) -> None:
-        """Record that the report was exported: the format, and the hash of the file."""
+    def record_export(self, evaluation_id: str, form: str, content: bytes, *, user: str | None = None) -> None:
+        """Record that the report was exported: the format, the hash of the file, and the user who is logged in."""
         with self._database.writing(alone=True) as connection:
             report_hash = as_logged(rows.get_row(connection, evaluation_id)["report_hash"])
-            details = {"format": form, "file_sha256": sha256(content)}
+            details = {"format": form, "file_sha256": sha256(content), **audit_log.who(user)}
             entry = audit_log.content(audit_log.EXPORT, evaluation_id, report_hash, at=self._now(), **details)
             audit_entries.append(connection, entry)
 

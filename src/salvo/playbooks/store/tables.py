@@ -206,6 +206,35 @@ audit_signatures = Table(
     Column("value", Text, nullable=False),
 )
 
+users = Table(
+    "byop_users",
+    metadata,
+    Column("name_key", _Name, primary_key=True),
+    Column("name", _Name, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("disabled", Boolean, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("password_set_at", Text),
+    Column("password_hash", Text),
+)
+
+user_sessions = Table(
+    "byop_user_sessions",
+    metadata,
+    Column("id_hash", _Name, primary_key=True),
+    Column("name_key", _Name, ForeignKey("byop_users.name_key", ondelete="CASCADE"), nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+)
+
+login_attempts = Table(
+    "byop_login_attempts",
+    metadata,
+    Column("key", _Name, primary_key=True),
+    Column("attempts", Integer, nullable=False),
+    Column("blocked_until", Text, nullable=False),
+)
+
 NOT_EVIDENCE: dict[str, dict[str, str]] = {
     "byop_evaluations": {
         "owner": "the process that runs the evaluation",
@@ -217,5 +246,26 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "requirement": "what a server must have to run it",
         "client_token": "makes two equal requests one evaluation",
     },
+    "byop_users": {
+        "name_key": "by which a user is looked up",
+        "name": "who may log in; what they do has their name in the log, and so has each change of a user",
+        "role": "what they may do now; the log has each change",
+        "disabled": "whether they may log in now; the log has each change",
+        "created_at": "when the user was added, which the log has",
+        "password_set_at": "when the password was last set, which the log has",
+        "password_hash": "by which a password is recognised",
+    },
+    "byop_user_sessions": {
+        "id_hash": "by which a browser is recognised that is logged in",
+        "name_key": "whose session it is",
+        "created_at": "when they logged in",
+        "expires_at": "when the session ends",
+    },
+    "byop_login_attempts": {
+        "key": "the hash of a name for which a password was tried",
+        "attempts": "how many were tried",
+        "blocked_until": "until when no other one is accepted",
+    },
 }
-"""The columns that only coordinate processes. `byop verify` compares all others with the audit log."""
+"""The columns that only coordinate processes or let people in. `byop verify` compares all others with the
+audit log."""

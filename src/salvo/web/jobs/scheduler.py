@@ -139,6 +139,7 @@ class Jobs:
         config: EvaluatorConfig,
         *,
         client: str,
+        user: str | None = None,
         token: str | None = None,
         in_full: bool = True,
         earlier_votes: Sequence[Vote] = (),
@@ -154,7 +155,7 @@ class Jobs:
         required = requirement(config, in_full=in_full)
 
         def store(waits: bool) -> Job:
-            recorder.submission = Submission(client, required, token, waits)
+            recorder.submission = Submission(client, required, token, waits, user)
             numbers = recorder.start(request, earlier_votes)
             votes = list(zip(numbers, earlier_votes, strict=True))
             return Job(request, created_at, config, votes, is_shared=recorder.submission.is_shared, group=group)

@@ -29,7 +29,7 @@ from salvo.web.request_models import Name, RequestModel, needs_key
 from salvo.web.responses import ConflictError, JsonRoute, error_detail
 from salvo.web.routes import evaluations
 from salvo.web.routes.evaluations import Key
-from salvo.web.services import ClientDep, Services, ServicesDep
+from salvo.web.services import ClientDep, Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api/document-batches", tags=["documents"], route_class=JsonRoute)
 
@@ -168,13 +168,13 @@ def export(
 
 
 @router.delete("/{batch_id}", status_code=204, operation_id="deleteDocumentBatch")
-def delete(batch_id: str, services: ServicesDep) -> Response:
+def delete(batch_id: str, services: ServicesDep, user: UserDep) -> Response:
     """Delete the batch and all of its evaluations: their texts, votes and reports. The audit log stays."""
     matrix = services.store.batches.matrix(batch_id)
     if any(row.is_open for row in matrix.rows):
         raise ConflictError("Documents of the batch are running or waiting.", hint="Cancel them first.")
     for evaluation_id in services.store.batches.members(batch_id):
-        services.store.delete(evaluation_id)
+        services.store.delete(evaluation_id, by=user.authenticated_name, authenticated=user.authenticated)
     services.store.batches.delete(batch_id)
     return Response(status_code=204)
 

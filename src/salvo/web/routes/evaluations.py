@@ -25,7 +25,7 @@ from salvo.web.jobs import requirements
 from salvo.web.jobs.job import JobState, OpenCallsNotice, RetryNotice, VoteSummary
 from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config, needs_key
 from salvo.web.responses import ConflictError, JsonRoute
-from salvo.web.services import ClientDep, Services, ServicesDep
+from salvo.web.services import ClientDep, Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api/evaluations", tags=["evaluations"], route_class=JsonRoute)
 
@@ -87,7 +87,9 @@ class Evaluation:
 
 
 @router.post("", status_code=202, operation_id="startEvaluation")
-async def start(body: EvaluationCreate, services: ServicesDep, client: ClientDep, key: Key = None) -> Evaluation:
+async def start(
+    body: EvaluationCreate, services: ServicesDep, client: ClientDep, user: UserDep, key: Key = None
+) -> Evaluation:
     """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
     token = body.client_token
     evaluation_id = None if token is None else await asyncio.to_thread(services.store.queue.find_token, token)
@@ -99,7 +101,13 @@ async def start(body: EvaluationCreate, services: ServicesDep, client: ClientDep
         if body.batch_id is not None:
             await asyncio.to_thread(services.store.batches.check, body.batch_id)
         evaluation_id = await services.jobs.start(
-            request, config, client=client, token=token, in_full=not body.hashes_only, group=body.batch_id
+            request,
+            config,
+            client=client,
+            user=user.authenticated_name,
+            token=token,
+            in_full=not body.hashes_only,
+            group=body.batch_id,
         )
     return replace(await show(evaluation_id, services), warnings=warnings)
 

@@ -19,7 +19,7 @@ from salvo.playbooks.store.history import HistorySort
 from salvo.playbooks.store.records import BaselineRecord, DamagedEvaluation, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
-from salvo.web.services import Services, ServicesDep
+from salvo.web.services import Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api", tags=["history"], route_class=JsonRoute)
 
@@ -137,14 +137,14 @@ def baselines(services: ServicesDep) -> list[BaselineRecord]:
 
 
 @router.post("/baselines", status_code=204, operation_id="saveBaseline")
-def save(body: BaselineCreate, services: ServicesDep) -> Response:
+def save(body: BaselineCreate, services: ServicesDep, user: UserDep) -> Response:
     """Save a report as the baseline of its subject."""
-    services.store.set_baseline(services.store.find(body.report_id), body.reason.strip())
+    services.store.set_baseline(services.store.find(body.report_id), body.reason.strip(), user=user.authenticated_name)
     return Response(status_code=204)
 
 
 @router.delete("/baselines/{report_id}", status_code=204, operation_id="clearBaseline")
-def clear(report_id: str, services: ServicesDep) -> Response:
+def clear(report_id: str, services: ServicesDep, user: UserDep) -> Response:
     """Clear a baseline. The report stays."""
-    services.store.clear_baseline(services.store.find(report_id))
+    services.store.clear_baseline(services.store.find(report_id), user=user.authenticated_name)
     return Response(status_code=204)

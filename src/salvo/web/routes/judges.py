@@ -20,7 +20,7 @@ from salvo.playbooks.store.records import StoredEvaluation
 from salvo.web.request_models import Name, RequestModel, Seconds, check_key, evaluator_config
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.evaluations import Evaluation, Key, show
-from salvo.web.services import ClientDep, Services, ServicesDep
+from salvo.web.services import ClientDep, Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api", tags=["evaluations"], route_class=JsonRoute)
 
@@ -38,7 +38,7 @@ class EvaluationAgain(RequestModel, json_schema_extra={"examples": [{"evaluator"
 
 @router.post("/evaluations/{evaluation_id}/again", status_code=202, operation_id="evaluateAgain")
 async def again(
-    evaluation_id: str, body: EvaluationAgain, services: ServicesDep, client: ClientDep, key: Key = None
+    evaluation_id: str, body: EvaluationAgain, services: ServicesDep, client: ClientDep, user: UserDep, key: Key = None
 ) -> Evaluation:
     """Evaluate the same text again: with the same playbook, mode, runs and subject, by the evaluator that is named."""
     stored = await asyncio.to_thread(services.load, evaluation_id)
@@ -47,7 +47,8 @@ async def again(
     request = await asyncio.to_thread(stored_request, stored)
     repeated = replace(request, report_id=config.clock.new_id(), evaluator=config.name)
     group = await asyncio.to_thread(_group, stored, services)
-    return await show(await services.jobs.start(repeated, config, client=client, group=group), services)
+    new_id = await services.jobs.start(repeated, config, client=client, user=user.authenticated_name, group=group)
+    return await show(new_id, services)
 
 
 def _group(stored: StoredEvaluation, services: Services) -> str:

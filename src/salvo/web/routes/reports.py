@@ -26,7 +26,7 @@ from salvo.playbooks.store.records import BaselineRecord, StoredEvaluation
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.audit import required_signing_key
-from salvo.web.services import Services, ServicesDep
+from salvo.web.services import Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api", tags=["reports"], route_class=JsonRoute)
 
@@ -234,9 +234,10 @@ def _judge_texts(check: CheckResult) -> Iterator[str]:
 
 
 @router.delete("/reports/{report_id}", status_code=204, operation_id="deleteReport")
-def delete(report_id: str, services: ServicesDep) -> Response:
+def delete(report_id: str, services: ServicesDep, user: UserDep) -> Response:
     """Delete an evaluation: its texts, votes and report. The audit log stays and records the deletion."""
-    services.store.delete(services.store.find(report_id))
+    by = user.authenticated_name
+    services.store.delete(services.store.find(report_id), by=by, authenticated=user.authenticated)
     return Response(status_code=204)
 
 
@@ -264,6 +265,7 @@ _CONTENT_TYPES = {
 def export(
     report_id: str,
     services: ServicesDep,
+    user: UserDep,
     export_format: Annotated[ExportFormat, Query(alias="format")] = ExportFormat.JSON,
     reviewed: Annotated[
         bool, Query(description="Let the reviewers' results count instead of the evaluator's.")
@@ -275,7 +277,7 @@ def export(
     review = review_section(report, services.store.review_events(stored.id), decides=reviewed)
     key = required_signing_key(services) if signed else None
     content = render(Path(f"report.{export_format}"), report, stored.inputs, key, review=review)
-    services.store.record_export(stored.id, export_format, content)
+    services.store.record_export(stored.id, export_format, content, user=user.authenticated_name)
     disposition = f'attachment; filename="byop-report-{stored.id}.{export_format}"'
     return Response(content, media_type=_CONTENT_TYPES[export_format], headers={"content-disposition": disposition})
 

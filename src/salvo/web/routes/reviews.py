@@ -23,7 +23,7 @@ from salvo.playbooks.store.column_text import as_name
 from salvo.web.request_models import MAX_NAME_LENGTH as MAX_QUERY_LENGTH
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
-from salvo.web.services import ServicesDep
+from salvo.web.services import ServicesDep, UserDep
 
 router = APIRouter(prefix="/api", tags=["reviews"], route_class=JsonRoute)
 
@@ -48,7 +48,9 @@ class ReviewCreate(
     """A step of a review. Which fields it needs depends on the action."""
 
     action: ReviewAction
-    actor: PersonName = Field(description="Who does it: a name as typed.")
+    actor: PersonName | None = Field(
+        default=None, description="Who does it: a name as typed. Not needed of a user who is logged in."
+    )
     check_id: Name | None = None
     finding: int | None = Field(default=None, ge=1, le=1_000_000, description="A passage of the check, from 1.")
     result: Result | None = None
@@ -125,11 +127,15 @@ def show_review(report_id: str, services: ServicesDep) -> ReportReview:
 
 
 @router.post("/reports/{report_id}/review", status_code=201, operation_id="addReviewEvent")
-def add_review(report_id: str, step: ReviewCreate, services: ServicesDep) -> ReportReview:
-    """Add a step to the review of a report, and return the review. Steps are never altered or removed."""
+def add_review(report_id: str, step: ReviewCreate, services: ServicesDep, user: UserDep) -> ReportReview:
+    """Add a step to the review of a report, and return the review. Steps are never altered or removed.
+
+    What a user does who is logged in is recorded in their name, whatever name was typed.
+    """
     stored, report = services.load_with_report(report_id)
     store = services.store
-    store.reviews.add(stored.id, ReviewDraft(**step.model_dump()))
+    fields = {**step.model_dump(), "actor": user.authenticated_name or step.actor or ""}
+    store.reviews.add(stored.id, ReviewDraft(**fields, authenticated=user.authenticated))
     return _detail(report, store.review_events(stored.id), store.reviews.reviewers())
 
 

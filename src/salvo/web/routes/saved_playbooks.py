@@ -26,7 +26,7 @@ from salvo.web.routes.playbooks import (
     saved_detail,
     saved_summaries,
 )
-from salvo.web.services import ServicesDep
+from salvo.web.services import ServicesDep, UserDep
 
 router = APIRouter(prefix="/api/saved-playbooks", tags=["playbooks"], route_class=JsonRoute)
 
@@ -60,8 +60,9 @@ class SavedVersionList:
 
 
 @router.post("", status_code=201, operation_id="savePlaybook")
-async def save(body: PlaybookSave, request: Request, services: ServicesDep) -> PlaybookDetail:
+async def save(body: PlaybookSave, request: Request, services: ServicesDep, user: UserDep) -> PlaybookDetail:
     """Save a playbook without errors as the next version of its id. Earlier versions stay as they are."""
+    body = body.model_copy(update={"saved_by": user.authenticated_name or body.saved_by})
     return await while_connected(request, in_killable_thread(_save, body, services.store.saved_playbooks))
 
 
@@ -133,14 +134,14 @@ def export(playbook_id: Name, number: Number, services: ServicesDep) -> Response
 
 
 @router.post("/{playbook_id}/withdraw", status_code=204, operation_id="withdrawPlaybook")
-def withdraw(playbook_id: Name, body: ListingChange, services: ServicesDep) -> Response:
+def withdraw(playbook_id: Name, body: ListingChange, services: ServicesDep, user: UserDep) -> Response:
     """Take a playbook off the list. Its versions and the reports made with them stay."""
-    services.store.saved_playbooks.withdraw(playbook_id, by=body.by.strip())
+    services.store.saved_playbooks.withdraw(playbook_id, by=user.authenticated_name or body.by.strip())
     return Response(status_code=204)
 
 
 @router.post("/{playbook_id}/restore", status_code=204, operation_id="restorePlaybook")
-def restore(playbook_id: Name, body: ListingChange, services: ServicesDep) -> Response:
+def restore(playbook_id: Name, body: ListingChange, services: ServicesDep, user: UserDep) -> Response:
     """Put a playbook that was withdrawn back on the list."""
-    services.store.saved_playbooks.restore(playbook_id, by=body.by.strip())
+    services.store.saved_playbooks.restore(playbook_id, by=user.authenticated_name or body.by.strip())
     return Response(status_code=204)

@@ -1,16 +1,22 @@
-"""/api/session: who is logged in, and logging out."""
+"""/api/session: who is logged in, logging out, and changing one's password."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
 
-from salvo.web.responses import JsonRoute
-from salvo.web.security import session_cookie_name
-from salvo.web.services import ServicesDep
-from salvo.web.sessions import LOCAL_USER, LoginSession
+from salvo.playbooks.accounts import users
+from salvo.playbooks.accounts.users import Role
+from salvo.web.request_models import RequestModel
+from salvo.web.responses import ConflictError, JsonRoute
+from salvo.web.routes import login
+from salvo.web.routes.login import Password
+from salvo.web.security import session_cookie_name, set_session_cookie
+from salvo.web.services import ServicesDep, UserDep
+from salvo.web.sessions import LoginSession
 
 router = APIRouter(prefix="/api", tags=["session"], route_class=JsonRoute)
 
@@ -18,6 +24,9 @@ router = APIRouter(prefix="/api", tags=["session"], route_class=JsonRoute)
 @dataclass(frozen=True, slots=True)
 class CurrentSession:
     user: str
+    role: Role
+    authenticated: bool
+    """Whether somebody logged in with a name of their own; what they do is recorded in it."""
     expires: datetime | None
     """When the session ends if no further request is sent; null for a program with the token."""
     home: str
@@ -25,11 +34,11 @@ class CurrentSession:
 
 
 @router.get("/session", operation_id="getSession")
-async def get_session(request: Request, services: ServicesDep) -> CurrentSession:
+async def get_session(request: Request, services: ServicesDep, user: UserDep) -> CurrentSession:
     """Return who is logged in, and where the page begins."""
     session: LoginSession | None = request.state.session
-    user, expires = (LOCAL_USER, None) if session is None else (session.user, session.expires)
-    return CurrentSession(user, expires, services.settings.home)
+    expires = None if session is None else session.expires
+    return CurrentSession(user.name, user.role, user.authenticated, expires, services.settings.home)
 
 
 @router.delete("/session", operation_id="endSession", status_code=204)
@@ -38,6 +47,29 @@ async def end_session(request: Request, services: ServicesDep) -> Response:
     session: LoginSession | None = request.state.session
     response = Response(status_code=204)
     if session is not None:
-        services.access.sessions.end(session)
+        await services.access.end_session(session)
         response.delete_cookie(session_cookie_name(request.scope), httponly=True, samesite="strict")
+    return response
+
+
+class PasswordChange(
+    RequestModel,
+    json_schema_extra={"examples": [{"current": "four words nobody links", "new": "another four unlinked words"}]},
+):
+    current: Password
+    new: Password
+
+
+@router.post("/session/password", operation_id="changePassword", status_code=204)
+async def change_password(body: PasswordChange, request: Request, services: ServicesDep, user: UserDep) -> Response:
+    """Change one's own password. All other sessions of the user end."""
+    if not user.authenticated:
+        raise ConflictError("Nobody is logged in with a name here, so there is no password.")
+    users.check_password(body.new, user.name)
+    accounts = services.store.accounts
+    await login.check_password(accounts, user.name, body.current)
+    password_hash = await login.hash_password(body.new)
+    await asyncio.to_thread(accounts.users.set_password, user.name, password_hash, by=user.name)
+    response = Response(status_code=204)
+    set_session_cookie(response, request.scope, await services.access.start_session(accounts, user.name))
     return response

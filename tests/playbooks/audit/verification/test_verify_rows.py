@@ -128,12 +128,18 @@ def test_every_altered_column_of_an_evaluation_without_report_is_found(unguarded
     assert overlooked == []
 
 
-def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
+def test_only_columns_that_coordinate_processes_or_let_people_in_are_no_evidence() -> None:
     assert {table: set(columns) for table, columns in NOT_EVIDENCE.items()} == {
         "byop_evaluations": {
             *("owner", "touched_at", "lease_until", "began_at"),
             *("turn", "client", "requirement", "client_token"),
         },
+        "byop_users": {
+            *("name_key", "name", "role", "disabled"),
+            *("created_at", "password_set_at", "password_hash"),
+        },
+        "byop_user_sessions": {"id_hash", "name_key", "created_at", "expires_at"},
+        "byop_login_attempts": {"key", "attempts", "blocked_until"},
     }
 
 

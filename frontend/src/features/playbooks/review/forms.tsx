@@ -3,7 +3,9 @@ import { useEffect, useId, useRef, useState } from "react";
 import type { Result } from "@/api/types";
 import { Button } from "@/components/Button";
 import { SelectField } from "@/components/SelectField";
-import { useReviewerName } from "./reviewer";
+import { TextInput } from "@/components/TextInput";
+import { VisibleText } from "@/components/VisibleText";
+import { useReviewerName, useUserName } from "./reviewer";
 
 export const RESULT_LABELS: Record<Result, string> = {
   pass: "PASS",
@@ -12,25 +14,24 @@ export const RESULT_LABELS: Record<Result, string> = {
 };
 
 export function NameField({ label = "Your name" }: { label?: string }) {
-  const id = useId();
   const [name, setName] = useReviewerName();
+  if (useUserName() !== null) {
+    return (
+      <p className="text-sm text-soft">
+        You review as <VisibleText>{name}</VisibleText>.
+      </p>
+    );
+  }
   return (
     <div className="w-full sm:max-w-xs">
-      <label htmlFor={id} className="block text-sm text-soft">
-        {label}
-      </label>
-      <input
-        id={id}
-        className="field"
+      <TextInput
+        label={label}
         value={name}
-        maxLength={200}
+        onChange={setName}
         autoComplete="name"
-        aria-describedby={`${id}-about`}
-        onChange={(event) => setName(event.target.value)}
+        maxLength={200}
+        hint="Recorded as typed, not authenticated. This browser remembers it."
       />
-      <p id={`${id}-about`} className="mt-1 text-sm text-soft">
-        Recorded as typed, not authenticated. This browser remembers it.
-      </p>
     </div>
   );
 }

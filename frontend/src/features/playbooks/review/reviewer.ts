@@ -1,5 +1,7 @@
 /** The reviewer's name and settings, remembered by this browser and shared by all parts of the page. */
+import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
+import { queries } from "@/api/queries";
 
 function remembered(key: string, fallback: string) {
   const listeners = new Set<() => void>();
@@ -37,8 +39,17 @@ function write(key: string, value: string): void {
 const name = remembered("byop.reviewer", "");
 const shortcuts = remembered("byop.review.shortcuts", "on");
 
+/** The name that steps are recorded with: that of the user who is logged in, or one that is typed. */
 export function useReviewerName(): [string, (name: string) => void] {
-  return [useSyncExternalStore(name.subscribe, name.get), name.set];
+  const typed = useSyncExternalStore(name.subscribe, name.get);
+  const user = useUserName();
+  return [user ?? typed, name.set];
+}
+
+/** The name of the user who is logged in; null if nobody logged in with a name. */
+export function useUserName(): string | null {
+  const { data } = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY });
+  return data?.authenticated ? data.user : null;
 }
 
 /** Whether single letters are shortcuts in the queue. People who dictate must be able to turn them off. */

@@ -39,6 +39,8 @@ class Submission:
     """Two requests with the same token are one."""
     waits: bool = False
     """Whether it waits for its turn; otherwise this server runs it at once."""
+    user: str | None = None
+    """The user who asked for it, if they logged in with their name."""
 
     @property
     def is_shared(self) -> bool:

@@ -1,0 +1,1 @@
+"""People who may log in to the server: users with roles, their sessions, and the throttling of guesses."""

@@ -1,0 +1,85 @@
+"""/api/login: log in with a name and a password. It needs no session."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from salvo.playbooks.accounts import passwords
+from salvo.playbooks.accounts.account_store import AccountStore
+from salvo.playbooks.accounts.users import MAX_NAME_LENGTH, MAX_PASSWORD_LENGTH
+from salvo.web.request_models import RequestModel
+from salvo.web.responses import ForbiddenError, JsonRoute, TooManyAttemptsError
+from salvo.web.security import set_session_cookie
+from salvo.web.services import ServicesDep
+
+router = APIRouter(prefix="/api", tags=["session"], route_class=JsonRoute)
+_log = logging.getLogger(__name__)
+
+UserName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
+Password = Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)]
+
+_hashing = asyncio.Semaphore(2)
+"""Each hash needs 64 MB of memory for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginOptions:
+    passwords: bool
+    """Whether there are users who log in with a name and a password."""
+
+
+@router.get("/login", operation_id="getLoginOptions")
+def options(services: ServicesDep) -> LoginOptions:
+    """Return how people log in to this server."""
+    return LoginOptions(services.store.accounts.users.any())
+
+
+class LoginCreate(
+    RequestModel, json_schema_extra={"examples": [{"name": "Ada Brown", "password": "four words nobody links"}]}
+):
+    name: UserName
+    password: Password
+
+
+@router.post("/login", status_code=204, operation_id="logIn")
+async def log_in(body: LoginCreate, request: Request, services: ServicesDep) -> Response:
+    """Start a session, whose cookie is in the response."""
+    accounts = services.store.accounts
+    await check_password(accounts, body.name, body.password)
+    user = await asyncio.to_thread(accounts.users.find, body.name)
+    response = Response(status_code=204)
+    set_session_cookie(response, request.scope, await services.access.start_session(accounts, user.name))
+    _log.info("A user logged in.", extra={"fields": {"user": user.name}})
+    return response
+
+
+async def check_password(accounts: AccountStore, name: str, password: str) -> None:
+    """Raise ForbiddenError if the name or the password is wrong, TooManyAttemptsError if too many were."""
+    wait = await asyncio.to_thread(accounts.attempts.begin, name)
+    if wait:
+        raise TooManyAttemptsError(
+            "Too many wrong passwords were tried for this name.",
+            hint=f"Try again in {ceil(wait.total_seconds())} seconds. An administrator can set a new password.",
+        )
+    stored_hash = await asyncio.to_thread(accounts.users.password_hash, name)
+    async with _hashing:
+        is_right = await asyncio.to_thread(passwords.is_password, password, stored_hash)
+    if not is_right:
+        _log.warning("A login was refused: the name or the password is wrong.")
+        raise ForbiddenError("The name or the password is wrong.", hint="Passwords are case-sensitive.")
+    await asyncio.to_thread(accounts.attempts.clear, name)
+    if stored_hash is not None and passwords.needs_rehash(stored_hash):
+        new_hash = await hash_password(password)
+        await asyncio.to_thread(accounts.users.replace_hash, name, stored_hash, new_hash)
+
+
+async def hash_password(password: str) -> str:
+    async with _hashing:
+        return await asyncio.to_thread(passwords.hash_password, password)

@@ -1,0 +1,42 @@
+"""Users of a server, and browsers in which they are logged in."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+
+from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.playbooks.accounts import passwords
+from salvo.playbooks.accounts.users import Role
+from salvo.playbooks.store.store import EvaluationStore
+from tests.support.web import Client, Loginable, Reply
+
+PASSWORD = "four words nobody links"
+_hash = ""
+
+
+def password_hash() -> str:
+    """The hash of the password, made once: it is slow on purpose."""
+    global _hash  # noqa: PLW0603 - a cache
+    _hash = _hash or passwords.hash_password(PASSWORD)
+    return _hash
+
+
+def add_user(url: str, name: str, role: Role, clock: Clock | None = None) -> None:
+    with EvaluationStore.open(url, clock or SystemClock()) as store:
+        store.accounts.users.add(name, role, password_hash())
+
+
+async def log_in(api: Client, name: str, password: str = PASSWORD) -> Reply:
+    return await api.ask("POST", "/api/login", {"name": name, "password": password})
+
+
+@asynccontextmanager
+async def user_browser(server: Loginable, name: str) -> AsyncIterator[Client]:
+    """A browser in which a user is logged in."""
+    jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address without a name
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), cookie_jar=jar) as session:
+        api = Client(server.url, session)
+        reply = await log_in(api, name)
+        assert reply.status == 204, reply
+        yield api
