@@ -21,7 +21,8 @@ from salvo.web.sessions import IDLE_LIFETIME
 from salvo.web.settings import Settings
 from tests.support.accounts import PASSWORD, add_user, log_in, user_browser
 from tests.support.clock import HeldClock
-from tests.support.web import Client, WebServer, browser, client, stranger
+from tests.support.provider import LoopbackProvider
+from tests.support.web import GPT, KEY, Client, Judging, WebServer, browser, client, stranger
 
 Serve = Callable[..., WebServer]
 ADA, BOB, CYD = "Ada Brown", "Bob", "Cyd"
@@ -243,7 +244,7 @@ async def review(api: Client, report_id: str, **step: Any) -> Any:
 
 async def test_what_users_do_is_recorded_in_their_name_whatever_is_typed(team: WebServer, url: str) -> None:
     async with user_browser(team, BOB) as bob, user_browser(team, ADA) as ada:
-        report_id = (await bob.report(subject="names"))["report"]["report_id"]
+        report_id = (await bob.report(subject="names", reviewer="Somebody else"))["report"]["report_id"]
         await review(bob, report_id, action="comment", reason="Seen.", actor="Somebody else")
         signed = await review(bob, report_id, action="sign_off")
         [sign_off] = signed["sign_offs"]
@@ -252,6 +253,7 @@ async def test_what_users_do_is_recorded_in_their_name_whatever_is_typed(team: W
         exported = await bob.ask("GET", f"/api/reports/{report_id}/export?format=md")
         assert b"Signed off by Bob" in exported.body
         assert b"not authenticated" not in exported.body
+        assert b"| Reviewer (as declared) | Bob |" in exported.body
         await bob.ask("POST", "/api/baselines", {"report_id": report_id})
         assert (await ada.ask("DELETE", f"/api/reports/{report_id}")).status == 204
     for action, name in (
@@ -266,6 +268,26 @@ async def test_what_users_do_is_recorded_in_their_name_whatever_is_typed(team: W
     assert (export["who"], export["authenticated"]) == (BOB, True)
     assert f"{CYD}, role reader" in [one["details"] for one in shown if one["title"] == "User added"]
     assert {entry["review"]["actor"] for entry in audit_entries(url, "review")} == {BOB}
+
+
+async def test_who_cancels_and_who_resumes_an_evaluation_is_recorded(url: str, serve: Serve) -> None:
+    for name, role in ((ADA, Role.ADMIN), (BOB, Role.REVIEWER)):
+        add_user(url, name, role)
+    judging = Judging(at_once=0)
+    with LoopbackProvider(judging) as provider:
+        server = serve(base_urls=(provider.openai_url,))
+        async with user_browser(server, BOB) as bob, user_browser(server, ADA) as ada:
+            evaluation = await bob.start(key=KEY, evaluator=GPT, base_url=provider.openai_url)
+            assert (await ada.ask("POST", f"/api/evaluations/{evaluation}/cancel")).status == 200
+            judging.let_go()
+            body = {"base_url": provider.openai_url}
+            resumed = await bob.ask("POST", f"/api/evaluations/{evaluation}/resume", body, x_api_key=KEY)
+            assert resumed.status == 202
+            await bob.events(evaluation)
+            assert (await bob.get(f"/api/reports/{evaluation}/verify"))["failed"] == 0
+    for action, name in (("cancelled", ADA), ("resumed", BOB)):
+        [entry] = audit_entries(url, action)
+        assert (entry["by"], entry["authenticated"]) == (name, True), action
 
 
 async def test_nobody_changes_a_users_step_by_typing_their_name(team: WebServer) -> None:

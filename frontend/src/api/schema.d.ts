@@ -2686,7 +2686,7 @@ export interface components {
             title?: string | null;
             /**
              * Reviewer
-             * @description Who asks for the evaluation, as it stands in the report.
+             * @description Who asks for the evaluation, as it stands in the report. If a user is logged in, their name.
              */
             reviewer?: string | null;
             /**

@@ -89,7 +89,9 @@ class EvaluationCreate(RequestModel):
     subject: Name = Field(DEFAULT_SUBJECT, description="The series that this text belongs to.")
     producer: Name | None = Field(None, description="The AI that wrote the text, as provider/model or any name.")
     title: Name | None = Field(None, description="What the document is called, as it stands in the head of the report.")
-    reviewer: Name | None = Field(None, description="Who asks for the evaluation, as it stands in the report.")
+    reviewer: Name | None = Field(
+        None, description="Who asks for the evaluation, as it stands in the report. If a user is logged in, their name."
+    )
     hashes_only: bool = Field(False, description="Store hashes and verdicts, but no texts.")
     batch_id: Name | None = Field(None, description="The batch of documents that it belongs to, if it does.")
     client_token: Name | None = Field(None, description="Requests with the same token start one evaluation.")

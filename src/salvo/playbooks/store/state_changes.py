@@ -23,11 +23,16 @@ def update_evaluation(connection: Connection, evaluation_id: str, now: datetime,
     notifications.evaluation_changed(connection, evaluation_id)
 
 
-def change_state(connection: Connection, evaluation_id: str, action: str, now: datetime, **changes: Any) -> None:
-    """Change the row, and record that and the votes so far. Only in an exclusive transaction."""
+def change_state(
+    connection: Connection, evaluation_id: str, action: str, now: datetime, *, user: str | None = None, **changes: Any
+) -> None:
+    """Change the row, and record that, the votes so far and the user who asked for it, if they are logged in.
+
+    Only in an exclusive transaction.
+    """
     update_evaluation(connection, evaluation_id, now, **changes)
     columns = audit_log.hash_long_columns(
         {name: str(value) if name == "state" else value for name, value in changes.items() if name not in _COORDINATION}
     )
-    details = {"columns": columns, "raw_runs": votes.raw_runs(connection, evaluation_id)}
+    details = {"columns": columns, "raw_runs": votes.raw_runs(connection, evaluation_id), **audit_log.who(user)}
     audit_entries.append(connection, audit_log.content(action, evaluation_id, None, at=as_stored(now), **details))

@@ -203,7 +203,9 @@ class EvaluationStore:
                     hint=f"Complete it with: byop collect {evaluation_id}",
                 )
             lease = self.queue.lease_columns(connection, submission)
-            change_state(connection, evaluation_id, audit_log.RESUMED, self._clock.now(), state=State.RUNNING, **lease)
+            changes = {"state": State.RUNNING, **lease}
+            user = None if submission is None else submission.user
+            change_state(connection, evaluation_id, audit_log.RESUMED, self._clock.now(), user=user, **changes)
 
     def save_votes(self, evaluation_id: str, new: Sequence[Vote]) -> list[int]:
         """Store all votes or none, and return their numbers within the evaluation: from 1, in order of arrival.
@@ -283,11 +285,15 @@ class EvaluationStore:
             query = select(evaluations.c.id).where(evaluations.c.state == State.BATCHED).order_by(evaluations.c.id)
             return _texts(connection.scalars(query))
 
-    def cancel(self, evaluation_id: str) -> None:
-        """Cancel an evaluation, whoever runs it. The process that does notices it soon and stops."""
+    def cancel(self, evaluation_id: str, *, user: str | None = None) -> None:
+        """Cancel an evaluation, whoever runs it. The process that does notices it soon and stops.
+
+        The audit log has the `user` who is logged in.
+        """
         with self._database.writing(alone=True) as connection:
             rows.lock_open_evaluation(connection, evaluation_id)
-            change_state(connection, evaluation_id, audit_log.CANCELLED, self._clock.now(), state=State.CANCELLED)
+            state = {"state": State.CANCELLED}
+            change_state(connection, evaluation_id, audit_log.CANCELLED, self._clock.now(), user=user, **state)
 
     def fail(self, evaluation_id: str, error: ErrorDetail) -> None:
         """Store why the evaluation failed. It can still be resumed. LeaseLostError if another process runs it now."""

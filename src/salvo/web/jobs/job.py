@@ -141,6 +141,7 @@ class Job:
         self.finished = asyncio.Event()
         self._earlier_votes = [vote for _, vote in earlier_votes]
         self._end_state = JobState.INTERRUPTED
+        self._stopped_by: str | None = None
         self._summaries: dict[tuple[str, int], VoteSummary] = {}
 
     @property
@@ -178,9 +179,10 @@ class Job:
         else:
             self.end(self._end_state if isinstance(outcome.report, PoolStopped) else JobState.DONE)
 
-    def stop(self, end_state: JobState) -> None:
-        """Stop the calls in progress. Votes that were stored stay."""
+    def stop(self, end_state: JobState, user: str | None = None) -> None:
+        """Stop the calls in progress. Votes that were stored stay. `user` is who asked for it and is logged in."""
         self._end_state = end_state
+        self._stopped_by = user
         # Another server continues what is interrupted here, if it can.
         self.is_lost = self.is_shared and end_state is JobState.INTERRUPTED
         self.pool.cancel(end_state)
@@ -198,7 +200,7 @@ class Job:
     def save_end_state(self, store: EvaluationStore) -> None:
         """Store that the job was stopped. Blocks."""
         if self._end_state is JobState.CANCELLED:
-            store.cancel(self.id)
+            store.cancel(self.id, user=self._stopped_by)
         elif self.is_lost:
             if self.is_shared:
                 store.queue.release(self.id)

@@ -172,6 +172,7 @@ class Jobs:
         config: EvaluatorConfig,
         *,
         client: str,
+        user: str | None = None,
         created_at: str,
         earlier_votes: Sequence[tuple[int, Vote]],
         group: str | None = None,
@@ -180,7 +181,7 @@ class Jobs:
         required = requirement(config, in_full=True)
 
         def store(waits: bool) -> Job:
-            submission = Submission(client, required, waits=waits)
+            submission = Submission(client, required, waits=waits, user=user)
             self._store.resume(request.report_id, submission)
             return Job(request, created_at, config, earlier_votes, is_shared=submission.is_shared, group=group)
 
@@ -215,9 +216,9 @@ class Jobs:
         self._nothing_waits = False
         self._wake.set()
 
-    async def cancel(self, job: Job) -> None:
-        """Stop a job and wait for its end."""
-        await self._stop(job, JobState.CANCELLED)
+    async def cancel(self, job: Job, *, user: str | None = None) -> None:
+        """Stop a job and wait for its end. The audit log has the `user` who is logged in."""
+        await self._stop(job, JobState.CANCELLED, user)
         self._wake.set()
 
     @property
@@ -254,8 +255,8 @@ class Jobs:
             _log.warning("The failure of an evaluation could not be stored: %s", store_error)
         job.fail(error)
 
-    async def _stop(self, job: Job, end_state: JobState) -> None:
-        job.stop(end_state)
+    async def _stop(self, job: Job, end_state: JobState, user: str | None = None) -> None:
+        job.stop(end_state, user)
         if self._waiting.pop(job.id, None) is not None:
             await asyncio.to_thread(job.save_end_state, self._store)
             job.end(end_state)

@@ -120,14 +120,14 @@ def add_unread(batch_id: str, body: UnreadCreate, services: ServicesDep) -> Resp
 
 
 @router.post("/{batch_id}/cancel", operation_id="cancelDocumentBatch")
-async def cancel(batch_id: str, services: ServicesDep) -> BatchMatrix:
+async def cancel(batch_id: str, services: ServicesDep, user: UserDep) -> BatchMatrix:
     """Stop every document that runs or waits. The votes are kept, and all can be resumed."""
     matrix = await asyncio.to_thread(services.store.batches.matrix, batch_id)
     problem = None
     for row in reversed(matrix.rows):  # those that wait before those that run: otherwise they would begin meanwhile
         if row.is_open:
             try:
-                await evaluations.cancel(row.evaluation_id, services)
+                await evaluations.cancel(row.evaluation_id, services, user)
             except ConflictError:
                 continue  # it has ended meanwhile, or a command runs it
             except SalvoError as error:
@@ -136,14 +136,16 @@ async def cancel(batch_id: str, services: ServicesDep) -> BatchMatrix:
 
 
 @router.post("/{batch_id}/resume", status_code=202, operation_id="resumeDocumentBatch")
-async def resume(batch_id: str, services: ServicesDep, client: ClientDep, key: Key = None) -> BatchMatrix:
+async def resume(
+    batch_id: str, services: ServicesDep, client: ClientDep, user: UserDep, key: Key = None
+) -> BatchMatrix:
     """Continue every document that ended without all of its votes."""
     matrix = await asyncio.to_thread(services.store.batches.matrix, batch_id)
     problem = None
     for row in matrix.rows:
         if row.is_resumable:
             try:
-                await evaluations.resume(row.evaluation_id, services, client, key=key)
+                await evaluations.resume(row.evaluation_id, services, client, user, key=key)
             except SalvoError as error:  # the others may be possible
                 problem = error_detail(error)
     return await _show(batch_id, services, problem)

@@ -91,6 +91,7 @@ async def start(
     body: EvaluationCreate, services: ServicesDep, client: ClientDep, user: UserDep, key: Key = None
 ) -> Evaluation:
     """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
+    body = body.model_copy(update={"reviewer": user.authenticated_name or body.reviewer})
     token = body.client_token
     evaluation_id = None if token is None else await asyncio.to_thread(services.store.queue.find_token, token)
     warnings = await asyncio.to_thread(body.key_warnings)
@@ -123,11 +124,11 @@ async def show(evaluation_id: str, services: ServicesDep) -> Evaluation:
 
 
 @router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation")
-async def cancel(evaluation_id: str, services: ServicesDep) -> Evaluation:
+async def cancel(evaluation_id: str, services: ServicesDep, user: UserDep) -> Evaluation:
     """Stop an evaluation. Its votes are kept, and it can be resumed."""
     job = services.jobs.find(evaluation_id)
     if job is not None:
-        await services.jobs.cancel(job)
+        await services.jobs.cancel(job, user=user.authenticated_name)
         return await show(job.id, services)
     stored = await asyncio.to_thread(services.load, evaluation_id)
     if stored.state not in (State.RUNNING, State.QUEUED):
@@ -136,7 +137,8 @@ async def cancel(evaluation_id: str, services: ServicesDep) -> Evaluation:
         raise ConflictError(
             f"The evaluation {stored.id} runs in another process.", hint="Cancel it where it was started."
         )
-    await asyncio.to_thread(services.store.cancel, stored.id)  # the server that runs it notices within seconds
+    # The server that runs it notices within seconds.
+    await asyncio.to_thread(services.store.cancel, stored.id, user=user.authenticated_name)
     services.changes.notify(stored.id)
     return await show(stored.id, services)
 
@@ -146,6 +148,7 @@ async def resume(
     evaluation_id: str,
     services: ServicesDep,
     client: ClientDep,
+    user: UserDep,
     body: Annotated[EvaluationResume | None, Body()] = None,
     key: Key = None,
 ) -> Evaluation:
@@ -173,14 +176,23 @@ async def resume(
     ]
     if stored.report is None:
         await services.jobs.resume(
-            request, config, client=client, created_at=stored.created_at, earlier_votes=votes, group=stored.group
+            request,
+            config,
+            client=client,
+            user=user.authenticated_name,
+            created_at=stored.created_at,
+            earlier_votes=votes,
+            group=stored.group,
         )
         return await show(stored.id, services)
     if not stored.report.incomplete:
         raise ConflictError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
     new_request = replace(request, report_id=config.clock.new_id())
     earlier = [vote for _, vote in votes]
-    new_id = await services.jobs.start(new_request, config, client=client, earlier_votes=earlier, group=stored.group)
+    name = user.authenticated_name
+    new_id = await services.jobs.start(
+        new_request, config, client=client, user=name, earlier_votes=earlier, group=stored.group
+    )
     return await show(new_id, services)
 
 

@@ -14,7 +14,7 @@ from salvo.playbooks.enums import Result, Severity, ShownStatus
 from salvo.playbooks.evaluate.request import stored_request
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.compare import agreement
-from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.report import DocumentIdentity, Report
 from salvo.playbooks.report.verdict_reasons import check_title
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.web.request_models import Name, RequestModel, Seconds, check_key, evaluator_config
@@ -46,8 +46,12 @@ async def again(
     check_key(config)
     request = await asyncio.to_thread(stored_request, stored)
     repeated = replace(request, report_id=config.clock.new_id(), evaluator=config.name)
+    name = user.authenticated_name
+    if name is not None:
+        known = request.document_identity or DocumentIdentity()
+        repeated = replace(repeated, document_identity=replace(known, reviewer=name))
     group = await asyncio.to_thread(_group, stored, services)
-    new_id = await services.jobs.start(repeated, config, client=client, user=user.authenticated_name, group=group)
+    new_id = await services.jobs.start(repeated, config, client=client, user=name, group=group)
     return await show(new_id, services)
 
 

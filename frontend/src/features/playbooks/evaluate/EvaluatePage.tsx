@@ -8,6 +8,8 @@ import { Button, TextLink } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { useUserName } from "../review/reviewer";
 import { applyExample, type InputName, type Judge, judgeRequest, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice, EvaluatorFields } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
@@ -103,6 +105,7 @@ function Examples() {
 }
 
 function TextInputs() {
+  const user = useUserName();
   const { draft, change } = useDraft();
   const id = useId();
   // Open when an example fills in one of these fields, and stay open when the user empties it again.
@@ -128,12 +131,22 @@ function TextInputs() {
           hint="What this document is called in the report. A file fills it in."
           {...bind("title")}
         />
-        <ShortField
-          id={`${id}-reviewer`}
-          label="Reviewer"
-          hint="Your name, as it should stand in the report."
-          {...bind("reviewer")}
-        />
+        {user === null ? (
+          <ShortField
+            id={`${id}-reviewer`}
+            label="Reviewer"
+            hint="Your name, as it should stand in the report."
+            {...bind("reviewer")}
+          />
+        ) : (
+          <div>
+            <p className="font-semibold">Reviewer</p>
+            <p className="mt-1">
+              <VisibleText>{user}</VisibleText>
+            </p>
+            <p className="text-sm text-soft">The report has the name with which you are logged in.</p>
+          </div>
+        )}
       </div>
       <TextField
         label="AI output"
