@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
+from playwright.sync_api import APIRequestContext, Browser, BrowserContext, Playwright, expect, sync_playwright
 
 from salvo.web import static_files
 from salvo.web.settings import STATIC, Settings
@@ -29,6 +29,7 @@ from tests.support.web import (
 Visit = Callable[..., Visitor]
 Serve = Callable[..., ServerProcess]
 ServeHere = Callable[..., WebServer]
+Connect = Callable[[Loginable], APIRequestContext]
 
 expect.set_options(timeout=30_000)  # for busy machines; visible elements are found immediately
 
@@ -46,6 +47,13 @@ def _playwright() -> Iterator[Playwright]:
     """Package scope, because other tests of the process cannot run an event loop while it is open."""
     with sync_playwright() as playwright:
         yield playwright
+
+
+@pytest.fixture
+def connect(_playwright: Playwright) -> Connect:
+    """A program with the token of a server."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    return lambda server: _playwright.request.new_context(base_url=server.url, extra_http_headers=headers)
 
 
 @pytest.fixture(scope="package")

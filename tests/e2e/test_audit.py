@@ -1,17 +1,17 @@
 """Verifying, signing and deleting a report on its page, and the audit log as a page of its own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import APIRequestContext, Page, Playwright, expect
+from playwright.sync_api import Page, expect
 
 from salvo.playbooks.audit import signing
-from tests.e2e.conftest import Site, Visit
+from tests.e2e.conftest import Connect, Site, Visit
 from tests.support.browser import Theme, barriers
 from tests.support.playbook_page import ask, evaluate, fill_form, run, wait_for_report
 from tests.support.provider import LoopbackProvider
-from tests.support.web import CARELESS, TOKEN, Judging, server_process
+from tests.support.web import CARELESS, Judging, server_process
 
 
 @pytest.fixture
@@ -21,15 +21,6 @@ def signing_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
     monkeypatch.setenv("BYOP_SIGNING_KEY", str(tmp_path / "key.pem"))
     with LoopbackProvider(Judging()) as provider, server_process(tmp_path) as server:
         yield Site(server, provider)
-
-
-Connect = Callable[[Site], APIRequestContext]
-
-
-@pytest.fixture
-def connect(_playwright: Playwright) -> Connect:
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    return lambda site: _playwright.request.new_context(base_url=site.url, extra_http_headers=headers)
 
 
 def assert_accessible(page: Page) -> None:

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from salvo.playbooks.accounts.users import Role
-from tests.e2e.conftest import ServeHere, Visit
+from tests.e2e.conftest import Connect, ServeHere, Visit
 from tests.support.accounts import PASSWORD, add_user
 from tests.support.browser import Theme, barriers
-from tests.support.playbook_page import fill_form, run, wait_for_report
+from tests.support.playbook_page import evaluate, fill_form, run, wait_for_report
 from tests.support.web import CARELESS
 
 pytestmark = pytest.mark.browser
@@ -66,15 +66,31 @@ def test_a_reviewer_logs_in_evaluates_and_signs_in_their_name(
     expect(page.get_by_role("heading", name="Log in to continue")).to_be_visible()
 
 
-def test_a_reader_is_told_that_evaluating_needs_another_role(
-    serve_here: ServeHere, visit: Visit, tmp_path: Path
+@pytest.mark.parametrize("theme, width", [("dark", 1440), ("light", 390)])
+def test_a_reader_reads_and_exports_and_is_offered_nothing_else(
+    serve_here: ServeHere, visit: Visit, connect: Connect, tmp_path: Path, theme: Theme, width: int
 ) -> None:
     add_user(f"sqlite:///{tmp_path / 'byop_runs.db'}", "Cyd", Role.READER)
-    visitor = visit(serve_here(), logged_in=False, viewport={"width": 1280, "height": 900})
+    site = serve_here()
+    report = evaluate(connect(site), CARELESS, subject="read", title="Supply agreement")
+    visitor = visit(site, logged_in=False, color_scheme=theme, viewport={"width": width, "height": 900})
     visitor.forgive(REFUSED)
     page = visitor.open()
     log_in(page, "Cyd")
-    expect(page.get_by_role("heading", name="Log in to continue")).to_have_count(0)
-    fill_form(page, CARELESS)
-    page.get_by_role("button", name="Run Full Evaluation").click()
-    expect(page.get_by_text("This needs the role reviewer").first).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="History")).to_be_visible()
+    expect(page.get_by_role("navigation").get_by_role("link", name="Evaluate")).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete")).to_have_count(0)
+    page.get_by_role("link", name="Supply agreement").click()
+    wait_for_report(page)
+    expect(page.get_by_role("link", name="Export JSON")).to_be_visible()
+    expect(page.locator("#review")).to_be_visible()
+    for name in ("Sign off …", "Accept FAIL", "Comment …"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
+    for name in ("Baseline", "Delete", "Evaluate again with another judge"):
+        expect(page.get_by_text(name, exact=True)).to_have_count(0)
+    assert barriers(page) == []
+    picture(page, f"reader-{width}")
+    page.goto(f"{site.url}/playbooks/new")
+    expect(page.get_by_role("heading", level=1, name="This page needs the role reviewer")).to_be_visible()
+    assert barriers(page) == []
+    assert report in page.request.get(f"{site.url}/api/history").text()

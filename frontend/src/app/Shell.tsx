@@ -6,6 +6,7 @@ import { useLoginNeeded } from "@/api/login";
 import { queries } from "@/api/queries";
 import { Button } from "@/components/Button";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { DraftProvider } from "@/features/playbooks/evaluate/draft";
 import { LoginScreen } from "./LoginScreen";
 import { type NavigationGroup, navigationFrom, SCENARIOS } from "./navigation";
@@ -71,7 +72,7 @@ function Sidebar() {
           {navigationFrom(home).map((group) =>
             group.title === SCENARIOS && !showsScenarios ? (
               <details key={group.title} className="lg:mb-6">
-                <summary className="cursor-pointer px-2 text-[0.8rem] text-soft lg:px-3">{group.title}</summary>
+                <summary className="cursor-pointer px-2 py-1 text-[0.8rem] text-soft lg:px-3">{group.title}</summary>
                 <GroupLinks group={group} />
               </details>
             ) : (
@@ -105,18 +106,20 @@ function Sidebar() {
 function GroupLinks({ group }: { group: NavigationGroup }) {
   return (
     <ul className="flex flex-wrap gap-x-1 lg:flex-col">
-      {group.links.map(({ to, text }) => (
-        <li key={to}>
-          <NavLink
-            to={to}
-            end
-            className={({ isActive }) =>
-              `block rounded px-2 py-1 text-ink no-underline hover:bg-well lg:px-3 ${isActive ? "bg-well font-semibold" : ""}`
-            }
-          >
-            {text}
-          </NavLink>
-        </li>
+      {group.links.map(({ to, text, role }) => (
+        <ForRole key={to} needs={role ?? "reader"}>
+          <li>
+            <NavLink
+              to={to}
+              end
+              className={({ isActive }) =>
+                `block rounded px-2 py-1 text-ink no-underline hover:bg-well lg:px-3 ${isActive ? "bg-well font-semibold" : ""}`
+              }
+            >
+              {text}
+            </NavLink>
+          </li>
+        </ForRole>
       ))}
     </ul>
   );

@@ -1,7 +1,16 @@
+import type { Role } from "@/api/types";
+
+interface NavigationEntry {
+  to: string;
+  text: string;
+  /** Who it is for; without it, for everybody. */
+  role?: Role;
+}
+
 /** The entries of the sidebar, by product. */
 export interface NavigationGroup {
   title: string;
-  links: { to: string; text: string }[];
+  links: NavigationEntry[];
 }
 
 export const SCENARIOS = "Scenarios";
@@ -10,9 +19,9 @@ export const NAVIGATION: NavigationGroup[] = [
   {
     title: "Playbooks",
     links: [
-      { to: "/", text: "Evaluate" },
+      { to: "/", text: "Evaluate", role: "reviewer" },
       { to: "/documents", text: "Many documents" },
-      { to: "/review", text: "Review" },
+      { to: "/review", text: "Review", role: "reviewer" },
       { to: "/history", text: "History" },
       { to: "/timeline", text: "Over time" },
       { to: "/playbooks", text: "Playbooks" },

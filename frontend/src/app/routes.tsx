@@ -1,5 +1,6 @@
 import { createBrowserRouter, type RouteObject } from "react-router";
 import { Loading } from "@/components/states";
+import { PagesForRole } from "@/features/account/roles";
 import { EvaluatePage } from "@/features/playbooks/evaluate/EvaluatePage";
 import { LoginPage } from "./LoginPage";
 import { NotFound } from "./NotFound";
@@ -17,13 +18,27 @@ const routes: RouteObject[] = [
     errorElement: <NotFound />,
     hydrateFallbackElement: <Loading label="the page" />,
     children: [
-      { index: true, element: <EvaluatePage /> },
+      {
+        element: <PagesForRole needs="reviewer" />,
+        children: [
+          { index: true, element: <EvaluatePage /> },
+          lazyRoute("review", async () => (await import("@/features/playbooks/review/QueuePage")).QueuePage),
+          lazyRoute("playbooks/new", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
+          lazyRoute(
+            "playbooks/:id/edit",
+            async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage,
+          ),
+          lazyRoute(
+            "scenarios/batches/:id/review",
+            async () => (await import("@/features/scenarios/review/ReviewPage")).ReviewPage,
+          ),
+        ],
+      },
       lazyRoute(
         "evaluations/:id",
         async () => (await import("@/features/playbooks/progress/ProgressPage")).ProgressPage,
       ),
       lazyRoute("reports/:id", async () => (await import("@/features/playbooks/report/ReportPage")).ReportPage),
-      lazyRoute("review", async () => (await import("@/features/playbooks/review/QueuePage")).QueuePage),
       lazyRoute("documents", async () => (await import("@/features/playbooks/documents/DocumentsPage")).DocumentsPage),
       lazyRoute(
         "documents/:id",
@@ -37,8 +52,6 @@ const routes: RouteObject[] = [
       lazyRoute("audit", async () => (await import("@/features/playbooks/audit/AuditPage")).AuditPage),
       lazyRoute("timeline", async () => (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage),
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
-      lazyRoute("playbooks/new", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
-      lazyRoute("playbooks/:id/edit", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
       lazyRoute(
         "playbooks/:id/versions",
         async () => (await import("@/features/playbooks/editor/VersionsPage")).VersionsPage,
@@ -48,10 +61,6 @@ const routes: RouteObject[] = [
       lazyRoute(
         "scenarios/batches/:id/grid",
         async () => (await import("@/features/scenarios/grid/GridPage")).GridPage,
-      ),
-      lazyRoute(
-        "scenarios/batches/:id/review",
-        async () => (await import("@/features/scenarios/review/ReviewPage")).ReviewPage,
       ),
       lazyRoute("scenarios/runs/:id", async () => (await import("@/features/scenarios/run/RunPage")).RunPage),
       lazyRoute(

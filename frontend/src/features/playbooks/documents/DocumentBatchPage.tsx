@@ -10,6 +10,7 @@ import { Disclaimers } from "@/components/Disclaimers";
 import { Facts, PageTitle, ScrollRegion, Section, TH } from "@/components/layout";
 import { ErrorNotice, Loading, Notice, PageError, ProblemNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole, useHasRole } from "@/features/account/roles";
 import { formatTime, pluralize } from "@/lib/format";
 import { useDraft } from "../evaluate/draft";
 import { KeyField } from "../KeyField";
@@ -96,6 +97,7 @@ function BatchView({ matrix, handover, isHandingOver }: BatchViewProps) {
 }
 
 function Actions({ matrix }: { matrix: BatchMatrix }) {
+  const mayRun = useHasRole("reviewer");
   const { apiKey } = useDraft();
   const client = useQueryClient();
   const id = matrix.batch.id;
@@ -109,18 +111,18 @@ function Actions({ matrix }: { matrix: BatchMatrix }) {
   const problem = cancel.data?.problem ?? resume.data?.problem;
   return (
     <div className="space-y-3 print:hidden">
-      {matrix.resumable && matrix.needs_key ? (
+      {mayRun && matrix.resumable && matrix.needs_key ? (
         <div className="max-w-md">
           <KeyField provider="the evaluator" />
         </div>
       ) : null}
       <div className="flex flex-wrap gap-3">
-        {matrix.totals.open ? (
+        {mayRun && matrix.totals.open ? (
           <Button onClick={() => cancel.mutate()} disabled={cancel.isPending}>
             {cancel.isPending ? "Cancelling …" : "Cancel all"}
           </Button>
         ) : null}
-        {matrix.resumable ? (
+        {mayRun && matrix.resumable ? (
           <Button
             variant="primary"
             onClick={() => resume.mutate()}
@@ -134,7 +136,11 @@ function Actions({ matrix }: { matrix: BatchMatrix }) {
             {FORMAT_NAMES[format]}
           </DownloadLink>
         ))}
-        {matrix.totals.open ? null : <DeleteBatch matrix={matrix} />}
+        {matrix.totals.open ? null : (
+          <ForRole needs="admin">
+            <DeleteBatch matrix={matrix} />
+          </ForRole>
+        )}
       </div>
       {cancel.error || resume.error ? <ErrorNotice error={cancel.error ?? resume.error} /> : null}
       {problem ? <ProblemNotice problem={problem} /> : null}

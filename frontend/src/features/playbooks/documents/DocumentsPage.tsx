@@ -8,6 +8,7 @@ import { PageTitle, Section, Table, TD } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { formatTime, pluralize } from "@/lib/format";
 import { useFilters } from "@/lib/useFilters";
 import { useDraft } from "../evaluate/draft";
@@ -29,23 +30,26 @@ export function DocumentsPage() {
       <PageTitle lead="Evaluate a whole folder of texts written by an AI. You get one table with a row for each document and a column for each check. This is a test, not legal advice.">
         Many documents
       </PageTitle>
-      <form
-        aria-label="Documents"
-        onSubmit={(event) => event.preventDefault()}
-        className="grid gap-x-10 gap-y-6 xl:grid-cols-[minmax(0,1fr)_23rem]"
-      >
-        <div className="min-w-0 space-y-5">
-          <DropZone onFiles={add} />
-          <FileList files={files} onChange={setFiles} />
-          <Names title={title} onTitle={setTitle} />
-        </div>
-        <div className="space-y-6">
-          <EvaluatorChoice />
-          <ModeChoice />
-          <PlaybookChoice />
-          <StartButton files={files} title={title} />
-        </div>
-      </form>
+      <ForRole needs="reviewer">
+        {" "}
+        <form
+          aria-label="Documents"
+          onSubmit={(event) => event.preventDefault()}
+          className="grid gap-x-10 gap-y-6 xl:grid-cols-[minmax(0,1fr)_23rem]"
+        >
+          <div className="min-w-0 space-y-5">
+            <DropZone onFiles={add} />
+            <FileList files={files} onChange={setFiles} />
+            <Names title={title} onTitle={setTitle} />
+          </div>
+          <div className="space-y-6">
+            <EvaluatorChoice />
+            <ModeChoice />
+            <PlaybookChoice />
+            <StartButton files={files} title={title} />
+          </div>
+        </form>
+      </ForRole>{" "}
       <EarlierBatches />
     </>
   );

@@ -9,6 +9,7 @@ import { PageTitle, Section } from "@/components/layout";
 import { SelectField } from "@/components/SelectField";
 import { ErrorNotice, Loading, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { checkTitle, formatTime } from "@/lib/format";
 
 /** The versions of a saved playbook, and what changed between two of them. */
@@ -21,7 +22,9 @@ export function VersionsPage() {
     <div className="max-w-4xl">
       <PageTitle lead="A saved version is never changed. Names are as they were typed.">{`Versions of ${id}`}</PageTitle>
       <p className="flex flex-wrap gap-2">
-        <ButtonLink to={`/playbooks/${encodeURIComponent(id)}/edit`}>Edit the newest version</ButtonLink>
+        <ForRole needs="reviewer">
+          <ButtonLink to={`/playbooks/${encodeURIComponent(id)}/edit`}>Edit the newest version</ButtonLink>
+        </ForRole>
         <ButtonLink to="/playbooks">All playbooks</ButtonLink>
       </p>
       {data.versions.length > 1 ? <VersionDiff id={id} versions={data.versions} /> : null}

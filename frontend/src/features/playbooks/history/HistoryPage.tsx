@@ -12,6 +12,7 @@ import { Pagination } from "@/components/Pagination";
 import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole, useHasRole } from "@/features/account/roles";
 import { formatConsistency, formatTime, meaningfulConsistency, pluralize } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
 import { DeleteQuestion } from "../DeleteQuestion";
@@ -162,9 +163,11 @@ function NoEvaluations({ filtered, onClear }: { filtered: boolean; onClear: () =
   }
   return (
     <Empty title="No evaluations yet">
-      <ButtonLink to="/" variant="primary">
-        Evaluate a text
-      </ButtonLink>
+      <ForRole needs="reviewer">
+        <ButtonLink to="/" variant="primary">
+          Evaluate a text
+        </ButtonLink>
+      </ForRole>
     </Empty>
   );
 }
@@ -223,6 +226,7 @@ interface RowProps {
 
 function Row({ row, shown, selected, onSelect }: RowProps) {
   const [deleting, setDeleting] = useState(false);
+  const mayDelete = useHasRole("admin");
   const to = row.status ? `/reports/${row.id}` : `/evaluations/${row.id}`;
   const title = row.title ?? `Untitled text ${row.id.slice(-6)}`;
   const isOpen = row.state === "running" || row.state === "queued";
@@ -262,7 +266,7 @@ function Row({ row, shown, selected, onSelect }: RowProps) {
           {row.status ? <SelectionCheckbox name={title} checked={selected} onChange={() => onSelect(row.id)} /> : null}
         </td>
         <td className={TD}>
-          {isOpen ? null : (
+          {isOpen || !mayDelete ? null : (
             <Button
               variant="text"
               className="px-1 py-0 text-sm"

@@ -10,6 +10,7 @@ import { Details } from "@/components/Details";
 import { ScrollRegion, Section } from "@/components/layout";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { type Judge, judgeRequest, useDraft } from "../evaluate/draft";
 import { EvaluatorFields } from "../evaluate/EvaluatorChoice";
 
@@ -23,15 +24,18 @@ export function JudgesSection({ reportId, hasTexts }: { reportId: string; hasTex
       {data && data.reports.length === 1 ? (
         <p className="text-soft">Nobody else has judged this text with this playbook.</p>
       ) : null}
-      <div className="mt-4 print:hidden">
-        {hasTexts ? (
-          <Details title="Evaluate again with another judge">
-            <AgainForm reportId={reportId} />
-          </Details>
-        ) : (
-          <p className="text-soft">Only hashes of the text are stored, so it cannot be evaluated again.</p>
-        )}
-      </div>
+      <ForRole needs="reviewer">
+        {" "}
+        <div className="mt-4 print:hidden">
+          {hasTexts ? (
+            <Details title="Evaluate again with another judge">
+              <AgainForm reportId={reportId} />
+            </Details>
+          ) : (
+            <p className="text-soft">Only hashes of the text are stored, so it cannot be evaluated again.</p>
+          )}
+        </div>
+      </ForRole>{" "}
     </Section>
   );
 }

@@ -12,6 +12,7 @@ import { LongText } from "@/components/LongText";
 import { FactRows, PageTitle, Section } from "@/components/layout";
 import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { checkTitle, formatTime } from "@/lib/format";
 import { useDraft } from "../evaluate/draft";
 import { useReviewerName } from "../review/reviewer";
@@ -25,11 +26,13 @@ export function PlaybooksPage() {
       <PageTitle lead="A playbook defines the test: what each check looks for, how it is judged, and what counts as evidence. Every report contains the logic hash of its playbook.">
         Playbooks
       </PageTitle>
-      <p className="mb-6">
-        <ButtonLink to="/playbooks/new" variant="primary">
-          New playbook
-        </ButtonLink>
-      </p>
+      <ForRole needs="reviewer">
+        <p className="mb-6">
+          <ButtonLink to="/playbooks/new" variant="primary">
+            New playbook
+          </ButtonLink>
+        </p>
+      </ForRole>
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
       {!data && !error ? <Loading label="the playbooks" /> : null}
       <div className="space-y-4">
@@ -37,8 +40,10 @@ export function PlaybooksPage() {
           <PlaybookCard key={playbook.logic_hash} playbook={playbook} />
         ))}
       </div>
-      <WithdrawnPlaybooks />
-      <ImportPlaybook />
+      <ForRole needs="reviewer">
+        <WithdrawnPlaybooks />
+        <ImportPlaybook />
+      </ForRole>
     </div>
   );
 }
@@ -64,13 +69,19 @@ function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
         </Button>
         {playbook.saved ? (
           <>
-            <ButtonLink to={`/playbooks/${encodeURIComponent(playbook.id)}/edit`}>Edit</ButtonLink>
+            <ForRole needs="reviewer">
+              <ButtonLink to={`/playbooks/${encodeURIComponent(playbook.id)}/edit`}>Edit</ButtonLink>
+            </ForRole>
             <ButtonLink to={`/playbooks/${encodeURIComponent(playbook.id)}/versions`}>Versions</ButtonLink>
             <DownloadLink href={api.playbookExportUrl(playbook.id, playbook.saved.number)}>Export JSON</DownloadLink>
-            <ListingButton playbook={playbook} action="withdraw" />
+            <ForRole needs="reviewer">
+              <ListingButton playbook={playbook} action="withdraw" />
+            </ForRole>
           </>
         ) : null}
-        <ButtonLink to={`/playbooks/new?copy=${encodeURIComponent(playbookKey(playbook))}`}>Edit a copy</ButtonLink>
+        <ForRole needs="reviewer">
+          <ButtonLink to={`/playbooks/new?copy=${encodeURIComponent(playbookKey(playbook))}`}>Edit a copy</ButtonLink>
+        </ForRole>
       </div>
       {open ? <PlaybookDetails playbook={playbook} /> : null}
     </article>
@@ -142,16 +153,18 @@ function PlaybookDetails({ playbook }: { playbook: PlaybookEntry }) {
   const text = JSON.stringify(data.document, null, 2);
   return (
     <div className="mt-4 space-y-4">
-      <Button
-        variant="primary"
-        onClick={() => {
-          const uploaded = playbook.used_by ? { name: `${playbook.id} ${playbook.version}`, text } : null;
-          change({ playbook: uploaded, playbook_id: uploaded ? "" : playbook.id });
-          navigate("/");
-        }}
-      >
-        Evaluate a text with this playbook
-      </Button>
+      <ForRole needs="reviewer">
+        <Button
+          variant="primary"
+          onClick={() => {
+            const uploaded = playbook.used_by ? { name: `${playbook.id} ${playbook.version}`, text } : null;
+            change({ playbook: uploaded, playbook_id: uploaded ? "" : playbook.id });
+            navigate("/");
+          }}
+        >
+          Evaluate a text with this playbook
+        </Button>
+      </ForRole>
       <ol className="space-y-3">
         {readChecks(data.document).map((check) => (
           <li key={check.id} className="border-rule border-l-[3px] pl-4">

@@ -10,6 +10,7 @@ import { Button, ButtonLink } from "@/components/Button";
 import { Facts, PageTitle } from "@/components/layout";
 import { ErrorNotice, Loading, Notice, PageError, ProblemNotice, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { checkTitle, formatSeconds, pluralize } from "@/lib/format";
 import { applyEvent, isFinal, watchEvaluation } from "./evaluationEvents";
 import { ResumeForm } from "./ResumeForm";
@@ -117,9 +118,11 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
       {evaluation.open_calls?.count ? <OpenCallsStatus calls={evaluation.open_calls} /> : null}
       {evaluation.waiting ? <RetryNotice wait={evaluation.waiting} /> : null}
       <div className="flex flex-wrap items-center gap-3">
-        <Button onClick={() => cancel.mutate()} disabled={cancel.isPending}>
-          {cancel.isPending ? "Cancelling …" : "Cancel"}
-        </Button>
+        <ForRole needs="reviewer">
+          <Button onClick={() => cancel.mutate()} disabled={cancel.isPending}>
+            {cancel.isPending ? "Cancelling …" : "Cancel"}
+          </Button>
+        </ForRole>
         <span className="text-sm text-soft">
           You can close this page. The evaluation continues and appears in History.
         </span>
@@ -236,11 +239,15 @@ function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; on
         <Notice>{evaluation.waits_for}</Notice>
       ) : null}
       {evaluation.resumable || !["done", "batched"].includes(evaluation.state) ? (
-        <ResumeForm evaluation={evaluation} onResumed={onResumed} />
+        <ForRole needs="reviewer">
+          <ResumeForm evaluation={evaluation} onResumed={onResumed} />
+        </ForRole>
       ) : null}
-      <ButtonLink to="/" variant="text">
-        Evaluate another text
-      </ButtonLink>
+      <ForRole needs="reviewer">
+        <ButtonLink to="/" variant="text">
+          Evaluate another text
+        </ButtonLink>
+      </ForRole>
     </div>
   );
 }

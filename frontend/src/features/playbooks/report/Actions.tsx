@@ -2,6 +2,7 @@ import { Link } from "react-router";
 import { api } from "@/api/client";
 import type { StoredReport } from "@/api/types";
 import { Button, DownloadLink } from "@/components/Button";
+import { ForRole } from "@/features/account/roles";
 import { IntegrityMenu } from "../audit/IntegrityMenu";
 import { BaselineMenu } from "./BaselineMenu";
 import { DeleteMenu } from "./DeleteMenu";
@@ -18,8 +19,12 @@ export function Actions({ stored }: { stored: StoredReport }) {
       <DownloadLink href={api.reportExportUrl(id, "md")}>Markdown</DownloadLink>
       <DownloadLink href={api.reportExportUrl(id, "json")}>Export JSON</DownloadLink>
       <IntegrityMenu reportId={id} />
-      <BaselineMenu stored={stored} />
-      <DeleteMenu stored={stored} />
+      <ForRole needs="reviewer">
+        <BaselineMenu stored={stored} />
+      </ForRole>
+      <ForRole needs="admin">
+        <DeleteMenu stored={stored} />
+      </ForRole>
       <Link to={`/timeline?subject=${encodeURIComponent(subject)}`} className="px-2 text-link underline">
         Timeline of this subject
       </Link>

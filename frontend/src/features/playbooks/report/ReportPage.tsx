@@ -13,6 +13,7 @@ import { Facts, Section, TextList, useTitle } from "@/components/layout";
 import { StatusBanner } from "@/components/StatusBanner";
 import { Loading, Notice, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { useHasRole } from "@/features/account/roles";
 import { JudgesSection } from "../judges/JudgesSection";
 import { ResumeForm } from "../progress/ResumeForm";
 import { CheckReviewControls } from "../review/CheckReviewControls";
@@ -115,6 +116,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
 }
 
 function ReportHeader({ stored, onCheck }: { stored: StoredReport; onCheck: (number: number) => void }) {
+  const mayRun = useHasRole("reviewer");
   const { report, labels } = stored;
   const { status } = labels;
   return (
@@ -139,7 +141,7 @@ function ReportHeader({ stored, onCheck }: { stored: StoredReport; onCheck: (num
         </ul>
         {report.incomplete ? <p className="mt-2">{whatToDo(stored)}</p> : null}
       </StatusBanner>
-      {stored.resumable ? (
+      {stored.resumable && mayRun ? (
         <div className="mt-4">
           <ResumeForm
             evaluation={{

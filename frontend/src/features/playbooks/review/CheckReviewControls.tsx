@@ -5,6 +5,7 @@ import { Button } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { checkTitle, pluralize } from "@/lib/format";
 import { Comments, FindingReviewControls } from "./FindingReviewControls";
 import { RESULT_LABELS, StepForm } from "./forms";
@@ -48,24 +49,26 @@ export function CheckReviewPanel({ actions, check, open, onOpen, onDone }: Check
       <Decision review={review} sentence={sentence} />
       {review.assignee ? <p className="mt-1 text-sm">Assigned to {review.assignee}.</p> : null}
       <Comments events={review.comments} />
-      <div className="mt-2 flex flex-wrap gap-2 print:hidden">
-        <Button
-          className="text-sm"
-          disabled={actions.isPending}
-          onClick={() => (name.trim() ? accept() : onOpen("accept"))}
-        >
-          Accept {RESULT_LABELS[check.result]}
-        </Button>
-        <Button className="text-sm" aria-expanded={open === "override"} onClick={() => onOpen("override")}>
-          Change the result …
-        </Button>
-        <Button className="text-sm" aria-expanded={open === "comment"} onClick={() => onOpen("comment")}>
-          Comment …
-        </Button>
-        <Button className="text-sm" aria-expanded={open === "assign"} onClick={() => onOpen("assign")}>
-          Assign …
-        </Button>
-      </div>
+      <ForRole needs="reviewer">
+        <div className="mt-2 flex flex-wrap gap-2 print:hidden">
+          <Button
+            className="text-sm"
+            disabled={actions.isPending}
+            onClick={() => (name.trim() ? accept() : onOpen("accept"))}
+          >
+            Accept {RESULT_LABELS[check.result]}
+          </Button>
+          <Button className="text-sm" aria-expanded={open === "override"} onClick={() => onOpen("override")}>
+            Change the result …
+          </Button>
+          <Button className="text-sm" aria-expanded={open === "comment"} onClick={() => onOpen("comment")}>
+            Comment …
+          </Button>
+          <Button className="text-sm" aria-expanded={open === "assign"} onClick={() => onOpen("assign")}>
+            Assign …
+          </Button>
+        </div>
+      </ForRole>
       {open ? (
         <CheckForm
           key={open}

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { FindingReview, ReviewEvent } from "@/api/types";
 import { Button } from "@/components/Button";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { formatTime } from "@/lib/format";
 import { StepForm } from "./forms";
 import { useReviewerName } from "./reviewer";
@@ -65,26 +66,28 @@ export function FindingReviewControls({ actions, checkId, name, quote, finding }
         </p>
       ))}
       <Comments events={comments} />
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend for every passage */}
-      <div
-        role="group"
-        aria-label={`${name === "passage" ? "Passage" : "Finding"} ${number}`}
-        className="mt-1 flex flex-wrap gap-2 print:hidden"
-      >
-        <Button
-          variant="text"
-          disabled={actions.isPending}
-          onClick={() => (reviewer.trim() ? accept() : setOpen("accept"))}
+      <ForRole needs="reviewer">
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend for every passage */}
+        <div
+          role="group"
+          aria-label={`${name === "passage" ? "Passage" : "Finding"} ${number}`}
+          className="mt-1 flex flex-wrap gap-2 print:hidden"
         >
-          Accept
-        </Button>
-        <Button variant="text" onClick={() => setOpen("override")}>
-          Reject …
-        </Button>
-        <Button variant="text" onClick={() => setOpen("comment")}>
-          Comment …
-        </Button>
-      </div>
+          <Button
+            variant="text"
+            disabled={actions.isPending}
+            onClick={() => (reviewer.trim() ? accept() : setOpen("accept"))}
+          >
+            Accept
+          </Button>
+          <Button variant="text" onClick={() => setOpen("override")}>
+            Reject …
+          </Button>
+          <Button variant="text" onClick={() => setOpen("comment")}>
+            Comment …
+          </Button>
+        </div>
+      </ForRole>
       {open === "accept" ? (
         <StepForm {...common} label={`Accept ${name} ${number}`} submit="Accept" onSubmit={accept} />
       ) : null}

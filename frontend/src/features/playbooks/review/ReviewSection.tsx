@@ -6,6 +6,7 @@ import { Details } from "@/components/Details";
 import { Section } from "@/components/layout";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole, useHasRole } from "@/features/account/roles";
 import { pluralize } from "@/lib/format";
 import { Comments, FindingReviewControls } from "./FindingReviewControls";
 import { NameField, StepForm } from "./forms";
@@ -22,7 +23,11 @@ export function ReviewSection({ report }: { report: Report }) {
     <Section
       title="Review and sign-off"
       id="review"
-      aside={<TextLink to="/review">All that waits for review</TextLink>}
+      aside={
+        <ForRole needs="reviewer">
+          <TextLink to="/review">All that waits for review</TextLink>
+        </ForRole>
+      }
     >
       <p className="font-semibold">{review.headline}</p>
       {review.reviewed_status !== review.evaluator_status ? (
@@ -35,7 +40,9 @@ export function ReviewSection({ report }: { report: Report }) {
       <Comments events={review.comments} />
       <TextFindings actions={actions} report={report} review={review} />
       <SignOffs review={review} />
-      <ReportSteps actions={actions} review={review} />
+      <ForRole needs="reviewer">
+        <ReportSteps actions={actions} review={review} />
+      </ForRole>
       {actions.refusal ? (
         <div className="mt-3">
           <ErrorNotice error={actions.refusal} />
@@ -188,7 +195,7 @@ function HistoryStep({ actions, step }: { actions: ReviewActions; step: ReviewSt
   const [open, setOpen] = useState<"withdraw" | "amend" | null>(null);
   const [seenHash, setSeenHash] = useState("");
   const { event, sentence, withdrawn, changeable } = step;
-  const isOwn = changeable && event.actor === name.trim();
+  const isOwn = useHasRole("reviewer") && changeable && event.actor === name.trim();
   const close = () => setOpen(null);
   const amend = () => {
     setSeenHash(actions.review?.state_hash ?? "");

@@ -7,6 +7,7 @@ import { Button, ButtonLink } from "@/components/Button";
 import { PageTitle } from "@/components/layout";
 import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
+import { ForRole } from "@/features/account/roles";
 import { pluralize } from "@/lib/format";
 import { HeatMap } from "./HeatMap";
 
@@ -26,9 +27,11 @@ export function TimelinePage() {
       {error ? <ErrorNotice error={error} onRetry={() => Promise.all([subjects.refetch(), points.refetch()])} /> : null}
       {subjects.data && !subjects.data.length ? (
         <Empty title="No reports yet">
-          <ButtonLink to="/" variant="primary">
-            Evaluate a text
-          </ButtonLink>
+          <ForRole needs="reviewer">
+            <ButtonLink to="/" variant="primary">
+              Evaluate a text
+            </ButtonLink>
+          </ForRole>
         </Empty>
       ) : null}
       {subjects.data?.length ? (

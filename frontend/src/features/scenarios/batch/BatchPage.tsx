@@ -12,6 +12,7 @@ import { RawJson } from "@/components/RawJson";
 import { StatusBanner } from "@/components/StatusBanner";
 import { Loading, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
+import { ForRole } from "@/features/account/roles";
 import { formatCount, formatScore, formatSeconds, formatTime, pluralize, UNKNOWN } from "@/lib/format";
 import { useFilters } from "@/lib/useFilters";
 import { VerdictBadge, verdictTone } from "../Badges";
@@ -161,7 +162,9 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
           All batches of this scenario
         </ButtonLink>
         {detail.is_judged ? (
-          <ButtonLink to={`/scenarios/batches/${batch.batch_id}/review`}>Review runs</ButtonLink>
+          <ForRole needs="reviewer">
+            <ButtonLink to={`/scenarios/batches/${batch.batch_id}/review`}>Review runs</ButtonLink>
+          </ForRole>
         ) : null}
         {summary.suite ? (
           <ButtonLink to={`/scenarios/batches/${batch.batch_id}/grid`}>All cells of {summary.suite}</ButtonLink>
