@@ -33,6 +33,7 @@ COMMANDS = {
         "salvo.cli.byop.audit", "Show the audit log: every evaluation, review, baseline, export and deletion."
     ),
     "delete": LazyCommand("salvo.cli.byop.delete", "Delete a stored evaluation: its texts, votes and report."),
+    "purge": LazyCommand("salvo.cli.byop.purge", "Erase the evaluations that are older than a number of days."),
     "user": LazyCommand("salvo.cli.byop.user", "Add, change and list the users who may log in to `byop serve`."),
     "keys": LazyCommand(
         "salvo.cli.byop.keys", "Create, replace and revoke the key that signs reports and the audit log."

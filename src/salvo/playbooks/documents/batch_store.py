@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
@@ -121,6 +122,16 @@ class DocumentBatches:
     def _log(self, connection: Connection, action: str, columns: Mapping[str, Any]) -> None:
         at = self._clock.now().isoformat(timespec="milliseconds")
         audit_entries.append(connection, {"action": action, "at": at, "document_batch": columns})
+
+    def delete_empty(self, before: datetime) -> int:
+        """Delete the batches of an earlier time that have no evaluation any more, and return their number."""
+        members = select(_ROW.id).where(_ROW.group_id == batches.c.id).exists()
+        query = select(batches.c.id).where(batches.c.created_at < leases.as_stored(before), ~members)
+        with self._database.reading() as connection:
+            ids = list(connection.scalars(query))
+        for batch_id in ids:
+            self.delete(batch_id)
+        return len(ids)
 
     def raw_rows(self) -> list[RawRow]:
         """Return the rows of all batches, for verification."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +30,17 @@ from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.review.events import ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel
 from salvo.playbooks.review.review_store import ReviewStore
-from salvo.playbooks.store import audit_entries, baselines, head_signatures, history, raw_rows, same_text, tables, votes
+from salvo.playbooks.store import (
+    audit_entries,
+    baselines,
+    head_signatures,
+    history,
+    raw_rows,
+    retention,
+    same_text,
+    tables,
+    votes,
+)
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.audit_entries import AuditFilter, AuditPage
 from salvo.playbooks.store.column_text import as_name, as_text
@@ -57,6 +68,7 @@ from salvo.playbooks.store.records import (
     TimelinePoint,
     UsedPlaybook,
 )
+from salvo.playbooks.store.retention import OldEvaluation
 from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
 from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import evaluations
@@ -303,11 +315,18 @@ class EvaluationStore:
             changes = {"state": State.FAILED, "request": failed}
             change_state(connection, evaluation_id, audit_log.FAILED, self._clock.now(), **changes)
 
-    def delete(self, evaluation_id: str, *, by: str | None = None, authenticated: bool = False) -> None:
+    def started_before(self, moment: datetime) -> list[OldEvaluation]:
+        """Return the evaluations that were started before this time, the oldest first."""
+        with self._database.reading() as connection:
+            return retention.list_before(connection, leases.as_stored(moment), self._state)
+
+    def delete(
+        self, evaluation_id: str, *, by: str | None = None, authenticated: bool = False, reason: str = ""
+    ) -> None:
         """Remove the texts, votes and report of an evaluation. The audit log stays, and records who did it and when.
 
         `by` is the name of who asked for it; by default that of the operating system's user. It is `authenticated` if
-        they logged in with it.
+        they logged in with it. The `reason` is recorded if there is one.
         """
         user = process_owner.system_user()
         now = self._now()
@@ -322,7 +341,9 @@ class EvaluationStore:
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
             notifications.evaluation_changed(connection, evaluation_id)
             who = {"by": by or user, "system_user": user, **audit_log.who(by if authenticated else None)}
-            content = audit_log.content(audit_log.ERASURE, evaluation_id, as_logged(row["report_hash"]), at=now, **who)
+            details = {**who, "reason": reason} if reason else who
+            report_hash = as_logged(row["report_hash"])
+            content = audit_log.content(audit_log.ERASURE, evaluation_id, report_hash, at=now, **details)
             audit_entries.append(connection, content)
         self._database.forget()
 
