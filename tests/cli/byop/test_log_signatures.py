@@ -235,6 +235,7 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_and_signed_from_t
     with closing(sqlite3.connect(folder / "byop_runs.db")) as database:
         database.executescript(
             """
+            DROP TABLE byop_playbook_versions;
             DROP TABLE byop_batches;
             DROP TABLE byop_documents;
             DROP TABLE byop_review_texts;
