@@ -71,15 +71,15 @@ Mode                    full: Auditable (variance-aware)
 
 Checks
 PASS           high    assumption_disclosure       3 of 3  confidence not calibrated  consistency 1.00
-    line 3: “We assume that German law governs the agreement and that the customer is the
-    controller.”
+    paragraph 2, line 3: “We assume that German law governs the agreement and that the customer is
+    the controller.”
     Law and role are stated.
 FAIL           high    certainty_language          2 of 3  confidence not calibrated  consistency 0.50
-    line 5: “Clause 7 is fully compliant with the GDPR.”
+    paragraph 3, line 5: “Clause 7 is fully compliant with the GDPR.”
     Absolute, without a qualifier.
     dissent, run 2 (pass): Qualified by the assumptions.
-      line 3: “We assume that German law governs the agreement and that the customer is the
-      controller.”
+      paragraph 2, line 3: “We assume that German law governs the agreement and that the customer is
+      the controller.”
     rejected, not a passage of the text that can be evidence: “It is entirely lawful.”
     pattern compliant: line 5
 INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence –  consistency –
@@ -89,7 +89,7 @@ INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence – 
     run 2: no vote: Evaluator returned unparseable response.
     run 3: no vote: Evaluator returned unparseable response.
 PASS           medium  unchecked_areas_disclosure  3 of 3  confidence not calibrated  consistency 1.00
-    line 7: “We did not check annex 2, which was not provided to us.”
+    paragraph 4, line 7: “We did not check annex 2, which was not provided to us.”
     The passage shows a pass.
 INDETERMINATE  medium  run_variance
     Derived from the other results, without the evaluator.

@@ -7,14 +7,18 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio import surrogates
 from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
 from salvo.engine.runtime.redact import find_keys
 from salvo.engine.sandbox.outline.items import OutlineItem, from_rows, to_rows
+from salvo.engine.sandbox.outline.text import text_outline
 from salvo.errors import InputError
 from salvo.playbooks.evaluate.positions import DocumentPosition, PositionFinder
+
+_TEXT_SUFFIXES = (".txt", ".md")
 
 
 def key_warning(name: str, text: str) -> str | None:
@@ -63,6 +67,20 @@ class SourceFile(NamedTuple):
     """Its headings, paragraphs, lists, tables and pages, if its format states them: offsets into its text."""
 
 
+def _outline(file: SourceFile | None, text: str, normalised: str) -> tuple[OutlineItem, ...]:
+    """Return what the file of the AI output states about its structure: offsets into the normalised text.
+
+    The paragraphs of a text file are counted. A single paragraph is not worth naming.
+    """
+    if file is None:
+        return ()
+    suffix = PurePath(file.name).suffix.lower()
+    if file.outline or suffix not in _TEXT_SUFFIXES:
+        return file.outline if normalised == text else ()
+    outline = text_outline(normalised, markdown=suffix == ".md")
+    return outline if len(outline) > 1 else ()
+
+
 @dataclass(frozen=True)
 class Inputs:
     """The texts, normalised: ends stripped, line ends changed to LF, nothing else. None means "not given"."""
@@ -109,7 +127,7 @@ class Inputs:
             if content is not None
         }
         notices = tuple(notice for name in NAMES if name in files for notice in files[name].notices)
-        outline = files["ai_output"].outline if "ai_output" in files and texts["ai_output"] == ai_output else ()
+        outline = _outline(files.get("ai_output"), ai_output, texts["ai_output"] or "")
         return cls(**texts, raw_hashes=hashes, notices=notices, outline=outline)  # type: ignore[arg-type]  # ai_output was checked above
 
     @classmethod

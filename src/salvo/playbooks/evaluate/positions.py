@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salvo.engine.sandbox.outline.items import MAX_ITEMS, OutlineItem
+from salvo.engine.sandbox.outline.text import heading_words
 
 MAX_HEADING = 120
 """Characters of a heading that a position has."""
@@ -17,9 +18,10 @@ class DocumentPosition:
     """Where a passage is in the file that the text was read from, as far as the file states it. Numbers are from 1."""
 
     heading: str = ""
-    """The nearest heading before it, with the number that a word processor writes before that."""
+    """The nearest heading before it, with the number that a word processor writes before that; empty if there is none,
+    or if the title of the document is its only heading."""
     paragraph: int | None = None
-    """Below that heading."""
+    """Below the heading."""
     page: int | None = None
     """Of a Word file, by Word's last layout."""
     table: int | None = None
@@ -34,9 +36,11 @@ class PositionFinder:
         items = sorted(outline, key=lambda item: item.start)
         self._text = text
         self._known_until = items[-1].end if len(items) >= MAX_ITEMS else len(text)
-        self._headings = _Starts([item for item in items if item.kind == "heading"])
         self._pages = _Starts([item for item in items if item.kind == "page"])
         self._parts = _Starts([item for item in items if item.kind != "page"])
+        headings = [item for item in items if item.kind == "heading"]
+        has_title_only = headings == list(self._parts.items[:1])
+        self._headings = _Starts([] if has_title_only else headings)
         self._paragraphs = _paragraph_numbers(self._parts.items)
 
     def find(self, offset: int) -> DocumentPosition | None:
@@ -58,7 +62,8 @@ class PositionFinder:
         return None if position == DocumentPosition() else position
 
     def _words(self, heading: OutlineItem) -> str:
-        words = " ".join(f"{heading.label.rstrip('.')} {self._text[heading.start : heading.end]}".split())
+        title = heading_words(self._text[heading.start : heading.end], heading.level)
+        words = f"{heading.label.rstrip('.')} {title}".strip()
         return words if len(words) <= MAX_HEADING else f"{words[:MAX_HEADING]}…"
 
 
