@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import ServeHere, Site, Visit
 from tests.support.browser import Theme, barriers
@@ -69,6 +69,36 @@ def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
     expect(page).to_have_url(re.compile("/documents$"))
     page.goto("/history")
     expect(page.get_by_text("No evaluations yet")).to_be_visible()
+
+
+def test_a_dropped_folder_is_read_with_its_folders_and_what_is_no_document_is_named(
+    site: Site, visit: Visit, letters: Path
+) -> None:
+    (letters / "later" / "last").mkdir()
+    for number in range(120):  # a browser lists a hundred entries at a time
+        (letters / "later" / "last" / f"letter {number}.txt").write_text(CAREFUL)
+    (letters / "later" / "numbers.xlsx").write_bytes(b"no document")
+    page = visit(site, viewport={"width": 1280, "height": 800}).open("/documents")
+    _drop_paths(page, page.get_by_role("group", name="Files"), [letters])
+    expect(page.get_by_text("124 documents chosen")).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("letters")
+    chosen = page.get_by_role("list", name="Chosen documents")
+    expect(chosen).to_contain_text("later/careful.md")
+    expect(chosen).to_contain_text("later/last/letter 119.txt")
+    left_out = page.get_by_text("Left out, because they are not documents: later/numbers.xlsx, picture.png.")
+    expect(left_out).to_be_visible()
+    _assert_no_barrier(page)
+
+
+def _drop_paths(page: Page, zone: Locator, paths: list[Path]) -> None:
+    """Drop files and folders of this machine, as from its file manager."""
+    box = zone.bounding_box()
+    assert box is not None
+    devtools = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    for event in ("dragEnter", "dragOver", "drop"):
+        devtools.send("Input.dispatchDragEvent", {"type": event, **place, "data": data})
 
 
 def test_all_documents_are_cancelled_and_resumed_together(site: Site, visit: Visit, tmp_path: Path) -> None:

@@ -15,14 +15,16 @@ import { useDraft } from "../evaluate/draft";
 import { ModeChoice } from "../evaluate/EvaluatePage";
 import { EvaluatorChoice } from "../evaluate/EvaluatorChoice";
 import { PlaybookChoice } from "../evaluate/PlaybookChoice";
-import { ACCEPTED, type ChosenFile, droppedFiles, inputFiles, mergeFiles } from "./files";
+import { ACCEPTED, type ChosenFile, droppedFiles, inputFiles, leftOutNames, mergeFiles } from "./files";
 import { startHandover } from "./handover";
 
 export function DocumentsPage() {
   const [files, setFiles] = useState<readonly ChosenFile[]>([]);
+  const [leftOut, setLeftOut] = useState<readonly string[]>([]);
   const [title, setTitle] = useState("");
   const add = (added: readonly ChosenFile[], folder: string) => {
     setFiles((current) => mergeFiles(current, added));
+    setLeftOut((current) => leftOutNames(current, added));
     if (folder) setTitle((current) => current || folder);
   };
   return (
@@ -40,6 +42,7 @@ export function DocumentsPage() {
           <div className="min-w-0 space-y-5">
             <DropZone onFiles={add} />
             <FileList files={files} onChange={setFiles} />
+            <LeftOut names={leftOut} />
             <Names title={title} onTitle={setTitle} />
           </div>
           <div className="space-y-6">
@@ -145,6 +148,21 @@ function FileList({
         </ul>
       ) : null}
     </div>
+  );
+}
+
+const MAX_LEFT_OUT = 20;
+
+/** The files that are not evaluated, so that nobody takes them for evaluated. */
+function LeftOut({ names }: { names: readonly string[] }) {
+  if (!names.length) return null;
+  const more = names.length - MAX_LEFT_OUT;
+  return (
+    <p role="status" className="text-sm text-soft [overflow-wrap:anywhere]">
+      Left out, because {names.length === 1 ? "it is not a document" : "they are not documents"}:{" "}
+      <VisibleText>{names.slice(0, MAX_LEFT_OUT).join(", ")}</VisibleText>
+      {more > 0 ? ` and ${more} more` : ""}.
+    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documentTitles, isDocument, mergeFiles } from "./files";
+import { documentTitles, isDocument, leftOutNames, mergeFiles } from "./files";
 
 test("documents are told by their names; hidden files and lock files are none", () => {
   expect(["a.txt", "b/c.DOCX", "d.pdf", "e.md"].every(isDocument)).toBe(true);
@@ -16,5 +16,13 @@ test("a file that is chosen again replaces the earlier one", () => {
   expect(merged.map(({ name, file }) => [name, file.size])).toEqual([
     ["a.txt", 1],
     ["b.txt", 2],
+  ]);
+});
+
+test("what is no document is named once", () => {
+  const chosen = (name: string) => ({ name, file: new File([], name) });
+  expect(leftOutNames(["b/x.png"], [chosen("a.txt"), chosen("b/x.png"), chosen("a.xlsx")])).toEqual([
+    "a.xlsx",
+    "b/x.png",
   ]);
 });

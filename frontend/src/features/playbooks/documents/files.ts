@@ -34,6 +34,12 @@ export function mergeFiles(files: readonly ChosenFile[], added: readonly ChosenF
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MAX_DOCUMENTS);
 }
 
+/** The names of the files that are no documents, each once. */
+export function leftOutNames(names: readonly string[], added: readonly ChosenFile[]): string[] {
+  const others = added.filter(({ name }) => !isDocument(name)).map(({ name }) => name);
+  return [...new Set([...names, ...others])].sort();
+}
+
 /** The files of an input. Those of a chosen folder have their path in it, without the folder's own name. */
 export function inputFiles(list: FileList): ChosenFile[] {
   return [...list].map((file) => ({
