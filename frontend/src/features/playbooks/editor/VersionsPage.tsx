@@ -20,7 +20,9 @@ export function VersionsPage() {
   if (!data) return <Loading label="the versions" />;
   return (
     <div className="max-w-4xl">
-      <PageTitle lead="A saved version is never changed. Names are as they were typed.">{`Versions of ${id}`}</PageTitle>
+      <PageTitle lead="A saved version is never changed. Where people do not log in, names are as they were typed.">
+        {`Versions of ${id}`}
+      </PageTitle>
       <p className="flex flex-wrap gap-2">
         <ForRole needs="reviewer">
           <ButtonLink to={`/playbooks/${encodeURIComponent(id)}/edit`}>Edit the newest version</ButtonLink>
