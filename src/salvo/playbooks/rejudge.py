@@ -6,16 +6,16 @@ The text does not change, so all variation is the judge's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from salvo.engine.stats.voting import reliability
 from salvo.engine.text.formatting import percent, pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import Report
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rejudged:
     """One check over all repetitions."""
 
@@ -29,7 +29,7 @@ class Rejudged:
     """The probability that two votes agree; None with fewer than two votes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RejudgeSummary:
     judgings: int
     votes_each: int

@@ -12,7 +12,6 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +20,7 @@ from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime.files import read_regular
 from salvo.engine.text.messages import display_path
 from salvo.errors import Problem
+from salvo.records import record
 from salvo.scenarios.evaluators.registry import entry_point_target, is_users_code
 from salvo.scenarios.result import COMMAND, OWN_ADAPTERS
 from salvo.scenarios.spec.loader import LoadedFile, load_scenarios, merge_problems
@@ -32,7 +32,7 @@ _MAX_SOURCE = 1_000_000
 _NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions", "mcp_servers", "turns", "user"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodeReference:
     """Code that a scenario names, where it names it, and the file that would be imported or started."""
 
@@ -67,7 +67,7 @@ def list_code(project: Project, files: Sequence[Path]) -> tuple[list[CodeReferen
     return list(dict.fromkeys(references)), problems
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ScenarioCode:
     project: Project
     file: Path

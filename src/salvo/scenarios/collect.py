@@ -11,7 +11,7 @@ collect(…)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from salvo.engine.batches.base import BatchProgress, ItemAnswer
@@ -20,6 +20,7 @@ from salvo.engine.batches.deferral import question_body, write_answer
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, ProviderError, UsageError
+from salvo.records import record
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
 from salvo.scenarios.overrides import ScenarioOverrides
@@ -52,7 +53,7 @@ class CollectListener:
         """Nothing came of asking the provider. What was submitted stays there."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Collector:
     """Works on the pending runs of some batches, which the caller holds."""
 

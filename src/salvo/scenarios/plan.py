@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.base import RecordingOptions
 from salvo.errors import InputError, UsageError
+from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import is_unsettled
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
@@ -38,7 +39,7 @@ class EnterContext(Protocol):
     def __call__(self, context: AbstractContextManager[T], /) -> T: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunSettings:
     """How a command runs its scenarios. Stored with each batch, so that it can be resumed in the same way."""
 

@@ -19,6 +19,7 @@ from salvo.engine.wire.network_guard import offline
 from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.tape import Exchange, Tape
 from salvo.errors import InputError, NotReplayableError, TapeCorruptError, TapeError
+from salvo.records import record
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
 from salvo.scenarios.overrides import ScenarioOverrides
@@ -93,7 +94,7 @@ class EvaluatedAgain:
     runs: list[tuple[AgentRunResult, AgentRunResult]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamedCode:
     """What the user names instead of the present scenario file: where it is now, or another adapter than the file's."""
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 
 from salvo.engine.chat.base import ToolDefinition, Usage
 from salvo.engine.jsonio import json_codec
+from salvo.records import record
 
 
 def _with_text_keys(value: Any) -> Any:
@@ -208,7 +209,7 @@ UNFINISHED = frozenset(
 """The causes of runs that did not finish, so that there is nothing to evaluate."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkippedRun:
     """A run that was not started, or was interrupted. It is not stored, so that it can be resumed."""
 
@@ -248,7 +249,7 @@ def full_model(provider: str, model: str) -> str:
     return "/".join(filter(None, [provider, model]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunIdentity:
     """Which run it is, of which scenario and model. These are the first fields of an AgentRunResult, too."""
 
@@ -390,7 +391,7 @@ def _as_text(output: Any) -> str:
     return output if isinstance(output, str) else json_codec.dumps(output).decode()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodeVersion:
     """Which code was run. What is not known is None."""
 

@@ -7,7 +7,7 @@ scenario file.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
+from salvo.records import record
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter
@@ -34,7 +35,7 @@ SAME_FAULT = "every further run would meet the same fault of its judge: "
 """The beginning of the reason why runs are not scored after a wrong key, for example."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScorePlan:
     """Which runs are to be scored with what."""
 
@@ -139,7 +140,7 @@ def _prepare(workspace: Workspace, batch: Batch, scenario: Scenario, file: Path)
     return PreparedScenario(batch, scenario, [], BaseAdapter, load, {}, judge_endpoints=endpoints)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScoreSession:
     """Scores runs and stores each verdict as soon as it is there."""
 

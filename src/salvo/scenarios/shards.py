@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -18,6 +17,7 @@ from salvo.engine.runtime.clock import TIME_DIGITS, base32, id_time
 from salvo.engine.runtime.files import read_regular
 from salvo.engine.runtime.git import commit_time
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.result import Batch
 from salvo.scenarios.spec.project import Project
 
@@ -31,7 +31,7 @@ _OWN_FIELDS = {"created_at", "mcp_servers", "settings"}
 _OWN_SETTINGS = {"at_once"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shard:
     """One of several equal parts of a command's runs."""
 
@@ -59,7 +59,7 @@ class Shard:
         return [number for number in runs if (offset + number - 1) % self.count == self.index - 1]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchName:
     """The name that all commands of a batch share, and the commit that they run."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import h11
@@ -17,11 +16,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
 from salvo.playbooks.store.records import ErrorDetail
+from salvo.records import record
 from salvo.web import network
 from salvo.web.responses import ErrorResponse
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConnectionLimits:
     header_seconds: float = 10
     """From the connection, or the first byte of a later request, to the end of the headers."""

@@ -17,26 +17,27 @@ from starlette.responses import StreamingResponse
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import is_set_within
 from salvo.playbooks.store.records import ErrorDetail
+from salvo.records import record
 from salvo.web.jobs.job import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
 
 KEEPALIVE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that no proxy closes the connection."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueuedEvent:
     position: int | None
     """The position in the queue of all servers; the first is 1. None if it waits to be taken over by a server."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StartedEvent:
     evaluator: str
     total: int
     """The number of questions: every judged check times the number of runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProgressEvent:
     text: str
     """The current step: "Running check 3/6, run 2/3"."""
@@ -45,7 +46,7 @@ class ProgressEvent:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EndedEvent:
     report_id: str | None
     """None if there is no report."""
@@ -53,13 +54,13 @@ class EndedEvent:
     """Why the evaluation failed, if it did."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatchingEvent:
     place: str
     """The folder of the store that is watched."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchesChangedEvent:
     batches: list[str]
     """The ids of batches that are new, have changed or have new runs."""

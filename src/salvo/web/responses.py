@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any
@@ -30,9 +29,10 @@ from salvo.errors import (
     UsageError,
 )
 from salvo.playbooks.store.records import ErrorDetail
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorResponse:
     error: ErrorDetail
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
@@ -13,6 +13,7 @@ from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
+from salvo.records import record
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.web.jobs.changes import Changes
 from salvo.web.jobs.scheduler import Jobs
@@ -26,7 +27,7 @@ MAX_TRIALS = 2
 """Trials of playbooks at the same time, beside the evaluations."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Services:
     settings: Settings
     store: EvaluationStore

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from salvo.engine.runtime.clock import Clock
 from salvo.playbooks.accounts.account_store import AccountStore
 from salvo.playbooks.accounts.users import OPERATOR_NAME, Role
+from salvo.records import record
 
 IDLE_LIFETIME = timedelta(hours=12)
 """A session ends so long after its last request."""
@@ -28,7 +29,7 @@ MAX_ATTEMPTS = 5
 _SELECTOR_LENGTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CurrentUser:
     """Who sends a request."""
 
@@ -46,7 +47,7 @@ OPERATOR = CurrentUser(OPERATOR_NAME, Role.ADMIN, authenticated=False)
 """Whoever has an address that the server printed, or its token."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoginSession:
     id_hash: str
     user: CurrentUser

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
 from pathlib import Path
 
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.errors import UsageError
+from salvo.records import record
 
 STATIC = Path(__file__).parent / "static"
 """The built page. `make serve` and the package build create it; it is not in git."""
@@ -25,7 +26,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     database_url: str
     project: Path = Path()

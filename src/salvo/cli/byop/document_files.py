@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from salvo.cli.output import echo
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.playbooks.evaluate.text_files import SUFFIXES
+from salvo.records import record
 
 _LOCK_FILE = "~$"
 """How the names of the files begin that Word keeps beside an open document."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentFile:
     path: Path
     """As it was given."""

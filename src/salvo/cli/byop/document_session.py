@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 
 from salvo.cli.byop.evaluation_display import EvaluationDisplay
@@ -22,12 +21,13 @@ from salvo.playbooks.enums import shown_status
 from salvo.playbooks.evaluate.recorder import RENEWAL_SECONDS
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, Event, evaluate
 from salvo.playbooks.store.records import ErrorDetail
+from salvo.records import record
 
 AT_ONCE = 8
 """Documents that are evaluated at the same time. Their calls share one limit."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentOutcome:
     """What came of one document: an outcome, or the error that ended it."""
 
@@ -39,7 +39,7 @@ class DocumentOutcome:
         return "" if isinstance(self.result, SalvoError) else self.result.store_error
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentOutcomes:
     outcomes: Sequence[DocumentOutcome]
     interrupted: bool

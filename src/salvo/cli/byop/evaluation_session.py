@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from salvo.cli.byop.evaluation_display import EvaluationDisplay
@@ -20,9 +19,10 @@ from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluationJob:
     """The evaluation by one evaluator. `already_stored`: the store has the request and the earlier votes."""
 
@@ -64,7 +64,7 @@ async def _run_all(
     return EvaluationResults(jobs, outcomes, interrupted=pool.is_cancelled, resumable=resumable)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluationResults:
     """The outcome of every job, and the exit code of the command."""
 

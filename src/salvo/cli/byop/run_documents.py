@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -34,12 +34,13 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.records import State
+from salvo.records import record
 
 MakeRequest: TypeAlias = Callable[[str, str, Inputs, SourceFile | None, str | None], EvaluationRequest]
 """From the id of the report, the name of the evaluator, the texts, the file of the AI output, and the title."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchOutput:
     """What the command shows and writes of the matrix."""
 

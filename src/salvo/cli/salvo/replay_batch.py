@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +13,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, SalvoError
+from salvo.records import record
 from salvo.scenarios.replay import NamedCode, Replayer, RunReplay
 from salvo.scenarios.result import Outcome
 from salvo.scenarios.store.store import RunStore
@@ -27,7 +27,7 @@ class _ReplayState(StrEnum):
     NOT_REPLAYED = "could not be replayed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ReplayedRun:
     run_id: str
     state: _ReplayState

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import terminal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from salvo.cli.salvo.run_baseline import BaselineComparison
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunOutput:
     """What the command prints and writes in the end."""
 

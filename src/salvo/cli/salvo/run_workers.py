@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 from click.core import ParameterSource
 
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.plan import RunSettings
 from salvo.scenarios.run.executors.base import OpenWorkers
 from salvo.scenarios.run.executors.processes import in_processes
@@ -16,7 +17,7 @@ from salvo.scenarios.run.runner import RunLimits, ScenarioRuns
 from salvo.scenarios.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChosenWorkers:
     """What opens the workers, and whether they have an environment of their own, with their own keys."""
 

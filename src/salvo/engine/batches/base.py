@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import BATCH_HEADER, Timeouts, WireReply, WireRequest
 from salvo.errors import BadReplyError
+from salvo.records import record
 
 MOST_ITEMS = 10_000
 MOST_BYTES = 100 * 1024 * 1024
@@ -30,7 +30,7 @@ TRANSFER_TIMEOUTS = Timeouts(connect=10.0, read=300.0, total=1800.0)
 _PROVIDER_ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchItem:
     """One request of a batch: the body is what a direct call would send."""
 
@@ -38,7 +38,7 @@ class BatchItem:
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchProgress:
     """How far a batch is. `problem` says why a batch that has ended has no answers at all."""
 
@@ -49,7 +49,7 @@ class BatchProgress:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ItemAnswer:
     """The answer to one item: a status and a body as a direct call would get, or why there is none."""
 
@@ -64,7 +64,7 @@ class ItemAnswer:
         return WireReply(self.status or 0, json_codec.dumps(self.body), headers)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchSubmission:
     tag: str
     path: str
@@ -72,7 +72,7 @@ class BatchSubmission:
     items: Sequence[BatchItem]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchSearch:
     """A batch that may have been started before a crash."""
 

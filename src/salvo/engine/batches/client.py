@@ -11,7 +11,7 @@ killed, so it is looked for at the provider before it is submitted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -32,6 +32,7 @@ from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Endpoint, Wire
 from salvo.engine.wire.retry import RetryingWire
 from salvo.errors import UsageError
+from salvo.records import record
 
 _SETTLE_SECONDS = 30.0
 """How long a request of a killed process may still be on its way, before its batch is looked for."""
@@ -42,7 +43,7 @@ def dialect_of_path(path: str) -> str:
     return "anthropic" if path.startswith("/v1/messages") else "openai"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionBatch:
     """A batch of questions to one model. The n-th item has the custom id `{tag}-{n}`."""
 
@@ -95,7 +96,7 @@ class StoredQuestion(NamedTuple):
     body: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchClient:
     """Submits batches and fetches their answers."""
 

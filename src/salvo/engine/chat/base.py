@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from salvo.engine.wire.base import Attempt
+from salvo.records import record
 
 JsonObject: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptPart:
     """A part of a prompt. `cache` says that everything up to its end will be sent again soon."""
 
@@ -23,7 +23,7 @@ class PromptPart:
 Prompt: TypeAlias = str | tuple[PromptPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolDefinition:
     """A tool as the model sees it. `parameters` is a JSON Schema of an object."""
 
@@ -32,7 +32,7 @@ class ToolDefinition:
     parameters: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolUse:
     """A tool call by the model. If the arguments are not a JSON object, `problem` says so; `raw` is their text."""
 
@@ -43,7 +43,7 @@ class ToolUse:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolAnswer:
     """The answer of a tool to one ToolUse."""
 
@@ -52,12 +52,12 @@ class ToolAnswer:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserMessage:
     content: Prompt
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AssistantMessage:
     """A message of the model. `verbatim` must be sent back to its provider unchanged; nothing else reads it."""
 
@@ -66,7 +66,7 @@ class AssistantMessage:
     verbatim: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolMessage:
     """The answers to all tool uses of the preceding assistant message."""
 
@@ -76,7 +76,7 @@ class ToolMessage:
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutputSchema:
     """The JSON Schema of the final text. It is sent to models that support it, and the text is always checked."""
 
@@ -84,7 +84,7 @@ class OutputSchema:
     schema: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChatRequest:
     messages: tuple[Message, ...]
     system: Prompt = ""
@@ -112,7 +112,7 @@ class Stop(StrEnum):
     """An unknown reason; `ChatReply.stop_raw` has the provider's word."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Usage:
     """Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one."""
 
@@ -130,7 +130,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChatReply:
     """The complete answer of a model, with its usage, duration and attempts."""
 

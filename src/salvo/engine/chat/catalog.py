@@ -6,7 +6,6 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Any, Literal
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import UsageError
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelFacts:
     """What is known about a model. An unknown model gets every parameter."""
 
@@ -28,7 +28,7 @@ class ModelFacts:
     ends: date | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Provider:
     name: str
     title: str

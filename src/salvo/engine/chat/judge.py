@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from salvo.engine.chat.base import (
@@ -25,9 +25,10 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import problems
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ProviderError
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """A question for a judge, and the schema of its answer."""
 
@@ -40,7 +41,7 @@ class Question:
     """Which of several questions of one assertion it is, for its lane."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeVote:
     """One vote. `answer` is None where there is no valid answer, and `problem` says why.
 

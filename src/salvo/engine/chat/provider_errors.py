@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.chat.catalog import Provider
@@ -21,6 +20,7 @@ from salvo.errors import (
     UnknownModelError,
     WrongKeyError,
 )
+from salvo.records import record
 
 _MAX_MESSAGE = 400
 _MAX_PAGE = 20_000
@@ -38,7 +38,7 @@ _TOO_LONG = re.compile(
 _NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing_(?:error|not_active|hard_limit)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorBody:
     """An error reply. Both protocols have its details in `error`; proxies send anything."""
 

@@ -11,7 +11,6 @@ import hmac
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias
 
 from aiohttp import web
@@ -34,6 +33,7 @@ from salvo.engine.wire.reasoning_redaction import with_placeholder_texts
 from salvo.engine.wire.stream_assembly import stream_protocol
 from salvo.engine.wire.streaming import EVENT_STREAM
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError, StreamCutError
+from salvo.records import record
 
 HOST = "127.0.0.1"
 _MAX_REQUEST = 64 * 1024 * 1024
@@ -50,7 +50,7 @@ _VERSION = {"anthropic-version": "2023-06-01"}
 """For clients that do not send it; the API requires it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A request of the program, with its number, its provider and its body."""
 

@@ -19,6 +19,7 @@ from salvo.engine.text.formatting import truncate
 from salvo.engine.text.messages import excerpt
 from salvo.engine.wire.base import Wire
 from salvo.errors import McpAnswerError, McpError
+from salvo.records import record
 
 MAX_TOOLS = 10_000
 MAX_LIST = 64 * 1024 * 1024
@@ -46,7 +47,7 @@ class Transport(Interface):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerSettings:
     """How a server is reached, how long an answer may take, and which protocol it speaks."""
 

@@ -6,19 +6,19 @@ The wire adds the server's headers, which may hold a credential, when it sends.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from salvo.engine.mcp import protocol
 from salvo.engine.mcp.protocol import Message
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.errors import McpAnswerError, McpError, ProviderError, UsageError
+from salvo.records import record
 
 LANE = "mcp"
 _NO_MESSAGE = -32000
 """The code for a refusal without a message of the protocol, which only HTTP can have."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HttpTarget:
     """The endpoint of a server on the wire, and its path there."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from salvo.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class ServerListing:
     """The name and version of a server, the protocol, and its tools as it lists them."""
 

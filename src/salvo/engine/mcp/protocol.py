@@ -6,12 +6,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.messages import excerpt
 from salvo.errors import McpAnswerError, McpError
+from salvo.records import record
 from salvo.version import __version__
 
 MODERN = "2026-07-28"
@@ -121,7 +121,7 @@ def listed_tools(result: Mapping[str, Any], server: str) -> list[dict[str, Any]]
     return tools
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallResult:
     """What a tool returned: its structured content if there is any, else its text, else its content as it is."""
 

@@ -6,7 +6,6 @@ It keeps no state, so it speaks the stateless version and those with a handshake
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from salvo.engine.chat.base import ToolDefinition
@@ -14,6 +13,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.mcp import protocol
 from salvo.engine.mcp.protocol import CLIENT, HANDSHAKE, HANDSHAKES, META, MODERN, Message
 from salvo.errors import SalvoError
+from salvo.records import record
 
 _INTERNAL_ERROR = -32603
 _STATUSES = {
@@ -27,7 +27,7 @@ _STATUSES = {
 _NOT_CACHED = {"ttlMs": 0, "cacheScope": "private"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServedResult:
     """What a tool returned, or its error."""
 
@@ -42,7 +42,7 @@ class Response(NamedTuple):
     message: Message | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class McpService:
     """Tools behind the protocol. `call` may raise a SalvoError, which becomes an internal error."""
 

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from salvo.engine.mcp.protocol import Message
 from salvo.engine.runtime.subprocesses import guard
 from salvo.engine.text.formatting import truncate
 from salvo.errors import McpError
+from salvo.records import record
 
 MAX_MESSAGE = 16 * 1024 * 1024
 MAX_LOG = 10 * 1024 * 1024
@@ -27,7 +28,7 @@ _GRACE = 1.0
 """Seconds between closing its input, SIGTERM and SIGKILL."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StdioTarget:
     """The program of a server. Its environment may hold secrets, so it is not in the repr."""
 

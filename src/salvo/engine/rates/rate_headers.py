@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from salvo.records import record
 
 _KINDS = ("requests", "tokens", "input-tokens", "output-tokens")
 _FIELDS = ("limit", "remaining", "reset")
@@ -20,7 +21,7 @@ _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Headroom:
     """The limit that is closest to being reached."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from salvo.records import record
 
 _RECENT_SECONDS = 1.0
 _SAME_BURST_SECONDS = 0.3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RateState:
     """What one worker knows of a model: how many calls per second it sends, and how long ago that was cut."""
 

@@ -7,11 +7,11 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.text.formatting import exact_money
+from salvo.records import record
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Budget:
         """Let those that share the budget have what is not spent: nothing will be for a while."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PoolStopped:
     """Returned instead of the value of a job that never started or was cancelled, with the reason."""
 

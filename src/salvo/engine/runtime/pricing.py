@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from salvo.engine.chat.base import Usage
+from salvo.records import record
 
 BATCH_SHARE = 0.5
 """What both providers charge for a call through their batch API, as a share of the price of a direct call."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rates:
     """Dollars per million tokens, for prompts of more than `above` tokens."""
 
@@ -39,7 +40,7 @@ class Rates:
         ) / 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnitPrices:
     """The prices of one model, as plain data that runs and recordings store. The first tier is the base."""
 
@@ -61,7 +62,7 @@ class UnitPrices:
         return max(reached, key=lambda rates: rates.above).cost(usage)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OwnPrice:
     """What the user says a model costs: rates, or the name of another model whose list prices it has."""
 
@@ -81,7 +82,7 @@ class OwnPrice:
         return None if listed is None else replace(listed, source=self.source)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PriceBook:
     """What models cost: as the user says, else by the list."""
 

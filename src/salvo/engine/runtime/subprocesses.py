@@ -14,12 +14,12 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
+from salvo.records import record
 
 MAX_OUTPUT = 10 * 1024 * 1024
 _MAX_ERRORS = 8 * 1024
@@ -27,7 +27,7 @@ _GRACE = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessResult:
     """The result of a program. `exit_code` is negative for a signal, and None where we ended the program."""
 

@@ -7,11 +7,11 @@ import inspect
 import math
 import threading
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.threads import in_thread
+from salvo.records import record
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ async def abandonable(awaitable: Awaitable[T]) -> T:
     return returned
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Exited:
     """A SystemExit of the user's code, which would end the event loop if it left its task."""
 

@@ -6,10 +6,11 @@ Runs in a worker process.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal, TypeAlias
 
 from salvo.engine.sandbox.outline.items import OutlineItem, to_rows
+from salvo.records import record
 
 MAX_CHARACTERS = 5_000_000
 MAX_OMISSION = 200
@@ -18,7 +19,7 @@ MAX_OMISSION = 200
 OmissionKind: TypeAlias = Literal["running_line", "page_number", "header", "footer", "footnote", "endnote", "comment"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Omission:
     """A part of a document that is not part of its text."""
 

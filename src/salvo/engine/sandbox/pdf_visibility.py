@@ -14,6 +14,7 @@ from pypdf import PageObject
 from pypdf.generic import ContentStream, NameObject
 
 from salvo.engine.sandbox.hidden_text import MIN_POINTS, WHITE, is_readable_on, luminance
+from salvo.records import record
 
 Matrix: TypeAlias = tuple[float, float, float, float, float, float]
 Operation: TypeAlias = tuple[Any, bytes]
@@ -38,7 +39,7 @@ class _Area(NamedTuple):
         return self.left - 1 <= x <= self.right + 1 and self.bottom - 1 <= y <= self.top + 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _State:
     matrix: Matrix = _IDENTITY
     fill: float | None = 0.0

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.sandbox.frames import read_frame, write_frame
+from salvo.records import record
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ _PASSED_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
 _clock = SystemClock()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SandboxResult:
     """The results that arrived. If `failure` is set, the operation did not finish; it is the end of such a sentence."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.rates import Interval, check_counts, clopper_pearson, confidence_sequence, wilson
+from salvo.records import record
 
 FEWEST_PER_STRATUM = 5
 """So many labels of each stratum come first: with fewer, a stratum shows almost nothing."""
@@ -118,7 +118,7 @@ def allocate(strata: Mapping[Name, Stratum], labels: int) -> dict[Name, int]:
     return {name: counts[name] for name in strata}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NeededLabels(Generic[Name]):
     labels: dict[Name, int]
     """How many of each stratum."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from salvo.engine.stats.beta import beta_cdf, solve_rate
 from salvo.engine.stats.rates import Interval
+from salvo.records import record
 
 
 class Cluster(NamedTuple):
@@ -18,7 +18,7 @@ class Cluster(NamedTuple):
     interval: Interval
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusteredMean:
     mean: float
     standard_error: float

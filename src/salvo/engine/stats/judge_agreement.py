@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from salvo.engine.stats.exact_test import fisher
 from salvo.engine.stats.rates import Interval, percentile
+from salvo.records import record
 
 DRAWS = 2_000
 _SEED = 20_26
@@ -22,7 +22,7 @@ LEVEL = 0.05
 """How often a judge whose agreement does not change is reported at most, over all looks together."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IntervalEstimate:
     value: float
     interval: Interval
@@ -39,7 +39,7 @@ class JudgedCell(NamedTuple):
     passed: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeQuality:
     """Estimates for all items. None where nothing is known: no label, or no item of the kind."""
 
@@ -76,7 +76,7 @@ def judge_quality(cells: Sequence[JudgedCell]) -> JudgeQuality:
     return JudgeQuality(labels, *estimates)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewerAgreement:
     """How well two people agree on the items that both labelled."""
 
@@ -99,7 +99,7 @@ def reviewer_agreement(pairs: Sequence[tuple[bool, bool]]) -> ReviewerAgreement:
     return ReviewerAgreement(len(pairs), agreed, agreement, kappa)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgreementDrop:
     """A block of labels with which the judge agrees less often than with those before it."""
 

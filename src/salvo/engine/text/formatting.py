@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from salvo.engine.text.unicode_escape import printable
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamedValue:
     """A name and its value. `code` says that the value is an identifier or a hash."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from salvo.engine.jsonio import json_codec
+from salvo.records import record
 
 Sink: TypeAlias = Callable[[bytes, Mapping[str, str]], Awaitable[None]]
 """Gets a piece of a reply, and the headers of the reply."""
@@ -32,7 +33,7 @@ class Streaming:
     tail: list[bytes] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timeouts:
     """Limits of one try of a call, in seconds: to connect, without any data, and for all of it."""
 
@@ -41,7 +42,7 @@ class Timeouts:
     total: float = 600.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WireRequest:
     """A request. The lane says who sends it; callers choose it, and it must not depend on timing.
 
@@ -63,7 +64,7 @@ class WireRequest:
     applied at the socket, so that no recording has it and no matching depends on it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attempt:
     """A try that failed before the final one: how, how long it took, and how long we waited after it."""
 
@@ -81,7 +82,7 @@ class CallSpan:
     answered: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WireReply:
     """A reply with any status. `seconds` is the duration of the final try, without waits."""
 
@@ -109,7 +110,7 @@ class Wire(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Endpoint:
     """The address behind an endpoint's name, and its key. The key is not in the repr."""
 
@@ -137,7 +138,7 @@ class Endpoint:
         return self.host if port is None else f"{self.host}:{port}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordingOptions:
     """Limits that keep recordings small or private. A replay needs the content of replies, but not of requests."""
 

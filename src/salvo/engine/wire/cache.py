@@ -13,7 +13,6 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from salvo.engine.wire.matching import VERSION as MATCHING_VERSION
 from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.tape import RequestKeys, clean_body
 from salvo.errors import StoreError
+from salvo.records import record
 
 _VERSION = 1
 _MAX_REPLY = 5 * 1024 * 1024
@@ -35,7 +35,7 @@ _MAX_FILE = 4 * _MAX_REPLY
 _MAX_BYTES = 1024**3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CachedReply:
     salvo_cache: int
     headers: dict[str, str]

@@ -8,7 +8,6 @@ import re
 import ssl
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -31,6 +30,7 @@ from salvo.errors import (
     UsageError,
     WireError,
 )
+from salvo.records import record
 
 _KEPT_HEADERS = (
     "content-type",
@@ -220,7 +220,7 @@ class HttpWire:
         return ssl.create_default_context()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Route:
     """A resolved endpoint and path. The credential is in `headers`, so it stays inside HttpWire."""
 

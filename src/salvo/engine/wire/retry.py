@@ -5,17 +5,18 @@ from __future__ import annotations
 import email.utils
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.wire.base import Attempt, Wire, WireReply, WireRequest
 from salvo.errors import ReplyTimeoutError, WireError
+from salvo.records import record
 
 _RETRY_STATUSES = frozenset({408, 409, 429})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RetryPolicy:
     """Limits for retries. `max_seconds` is from the first try of a call to the start of its last.
 
@@ -29,7 +30,7 @@ class RetryPolicy:
     retry_timeouts: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wait:
     """A wait before a retry. As text it reads "rate limited, retrying in 4 s"."""
 

@@ -6,10 +6,10 @@ Each function takes the events so far, also of a stream that broke off, and rais
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from salvo.engine.jsonio import json_codec
+from salvo.records import record
 
 Event: TypeAlias = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ class _Text(list[str]):
     """The pieces of a text, which are joined once: adding to a long text takes longer with each piece."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StreamProtocol:
     """How an API streams: how a reply is assembled, and which event is the first of its end."""
 

@@ -23,16 +23,17 @@ from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.reasoning_redaction import may_hold_reasoning, without_reasoning
 from salvo.errors import TapeCorruptError
+from salvo.records import record
 
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JsonContent:
     json: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FormattedJsonContent:
     """JSON that was not written as our own writer does. The layout gives back every byte of it."""
 
@@ -41,17 +42,17 @@ class FormattedJsonContent:
     end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextContent:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BinaryContent:
     base64: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OmittedContent:
     """Content that was not stored, with the reason. Its hash still shows whether two contents are equal."""
 
@@ -63,7 +64,7 @@ class OmittedContent:
 Content: TypeAlias = FormattedJsonContent | JsonContent | TextContent | BinaryContent | OmittedContent
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TapedRequest:
     method: str
     endpoint: str
@@ -72,7 +73,7 @@ class TapedRequest:
     body: Content
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TapedReply:
     status: int
     headers: dict[str, str]
@@ -81,7 +82,7 @@ class TapedReply:
     attempts: tuple[Attempt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TapedError:
     """A request without a reply. `fault` is the name of the error class."""
 

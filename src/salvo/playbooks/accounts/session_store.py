@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, insert, select, update
@@ -12,12 +11,13 @@ from salvo.playbooks.accounts.users import Role, name_key
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.tables import user_sessions, users
+from salvo.records import record
 
 _PROLONGED_BY = timedelta(minutes=10)
 """A session is prolonged only when it would last so much longer: not every request writes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserSession:
     name: str
     role: Role

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 
 from salvo.errors import UsageError
+from salvo.records import record
 
 MAX_NAME_LENGTH = 100
 MIN_PASSWORD_LENGTH = 12
@@ -30,7 +30,7 @@ class Role(StrEnum):
         return roles.index(self) >= roles.index(other)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class User:
     name: str
     role: Role

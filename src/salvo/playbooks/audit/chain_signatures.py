@@ -7,7 +7,7 @@ who can write the database can rebuild the log, but cannot sign it again without
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from salvo.engine.jsonio.strict_json import loads_strict
@@ -17,6 +17,7 @@ from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.audit.revoked_keys import Revocation
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
+from salvo.records import record
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
@@ -26,7 +27,7 @@ PART = "log signed"
 _REBUILT = "somebody with write access to the database could have rebuilt"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HeadSignature:
     """A stored signature. The statement names the entry and its hash, the time and the key; the value signs it."""
 
@@ -51,7 +52,7 @@ def sign_head(entry: AuditEntry, key: SigningKey, *, at: str) -> HeadSignature:
     return HeadSignature(entry.sequence, key.public, statement.decode(), key.sign(PAYLOAD_TYPE, statement).value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KnownKeys:
     """What is known about keys: those that replaced the expected one, and those that must no longer be trusted."""
 
@@ -117,7 +118,7 @@ def check_entry(
     return EntrySignature(tuple(signature.public_key for signature in signatures), " ".join(messages))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EntrySignature:
     public_keys: tuple[str, ...]
     """The keys that signed the entry."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
+from salvo.records import record
 
 ACTIONS: dict[str, str] = {
     audit_log.CREATED: "Evaluation started",
@@ -50,7 +50,7 @@ _REVIEW_ACTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EntryDescription:
     title: str
     who: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError
 from salvo.playbooks.report.report import Report, ReportFile, Signature
 from salvo.playbooks.review.section import ReviewSection
+from salvo.records import record
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
@@ -35,7 +35,7 @@ _COMMENT = b"<!-- byop-signature %b -->\n"
 _COMMENT_PATTERN = re.compile(rb"<!-- byop-signature ([^\n]*) -->\n\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportContent:
     """A parsed JSON file: the report, the same as plain JSON values, the signature, and the bytes that it signs."""
 

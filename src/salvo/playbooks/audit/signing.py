@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,14 @@ from salvo.engine.runtime.files import read_regular
 from salvo.errors import InputError
 from salvo.playbooks.audit.integrity import earlier_canonical
 from salvo.playbooks.report.report import Signature
+from salvo.records import record
 
 _PUBLIC_BYTES = 32
 _MAX_KEY_BYTES = 64 * 1024
 """More than any file with one key has; the rest of a longer file is not read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SigningKey:
     """A private key. `public` is its public key: base64 of 32 bytes."""
 

@@ -7,7 +7,7 @@ every step. The row may be deleted, and every report stays what it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +36,7 @@ from salvo.playbooks.store.evaluations import ERROR_KEY, IDENTITY_KEY
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.records import RawRow, State
 from salvo.playbooks.store.tables import batches, evaluations, playbooks, votes
+from salvo.records import record
 
 _ROW = evaluations.c
 _MEMBER_COLUMNS = (
@@ -60,7 +61,7 @@ _LIST_HINT = "`byop batch` lists the batches of documents."
 _AFTER_EVERY_ID = "\x7f"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchEntry:
     """A batch in a list."""
 
@@ -75,7 +76,7 @@ class BatchEntry:
     """Evaluations that run or wait."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchList:
     entries: list[BatchEntry]
     """The newest first."""

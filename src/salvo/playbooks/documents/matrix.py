@@ -11,11 +11,12 @@ from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import DERIVED, Result, Severity, ShownStatus
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.store.records import State
+from salvo.records import record
 
 UNTITLED = "Untitled document"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnreadDocument:
     """A file of the batch that could not be evaluated, because its text could not be read."""
 
@@ -24,7 +25,7 @@ class UnreadDocument:
     """What is wrong with it, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentBatch:
     """Documents that were given to be evaluated together."""
 
@@ -37,7 +38,7 @@ class DocumentBatch:
     unread: tuple[UnreadDocument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckColumn:
     check_id: str
     title: str
@@ -45,7 +46,7 @@ class CheckColumn:
     severity: Severity
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentRow:
     """One document, as one evaluator judged it."""
 
@@ -80,7 +81,7 @@ class DocumentRow:
         return not self.is_open and (self.state is not State.DONE or self.status is ShownStatus.INCOMPLETE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixTotals:
     planned: int
     reports: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from salvo.engine.runtime.safe_regex import Occurrences, occurrences
@@ -16,6 +16,7 @@ from salvo.engine.text.messages import excerpt
 from salvo.playbooks.evaluate.folded_text import FoldedText
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.playbook.definition import Check
+from salvo.records import record
 
 MAX_HITS = 5_000
 """Hits of one pattern that are kept for the judge and the report: a pattern may match every letter of a text."""
@@ -28,7 +29,7 @@ class Hit(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scan:
     """The hits of a check's patterns. If some are `unscanned`, having no hit does not mean that none occurs."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from salvo.engine.sandbox.outline.items import MAX_ITEMS, OutlineItem
 from salvo.engine.sandbox.outline.text import heading_words
+from salvo.records import record
 
 MAX_HEADING = 120
 """Characters of a heading that a position has."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentPosition:
     """Where a passage is in the file that the text was read from, as far as the file states it. Numbers are from 1."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from salvo.engine.jsonio.surrogates import has_surrogates
@@ -13,12 +13,13 @@ from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile
 from salvo.playbooks.playbook.definition import Check, Playbook
 from salvo.playbooks.report.report import DocumentIdentity, ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation
+from salvo.records import record
 
 DEFAULT_SUBJECT = "default"
 UNKNOWN: Final = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluationRequest:
     report_id: str
     playbook: Playbook

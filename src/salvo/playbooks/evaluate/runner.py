@@ -29,6 +29,7 @@ from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report
 from salvo.playbooks.report.evidence.citations import location
 from salvo.playbooks.report.report import ArtifactFinding, Report
+from salvo.records import record
 
 _MAX_FINDINGS = 50
 """Passages addressed to the evaluator that a report lists; a hostile text may contain a million."""
@@ -40,7 +41,7 @@ _RECORDING = RecordingOptions(max_request_bytes=8 * 1024)
 """Every request contains the texts, which are stored once. With a vote only the request's hash is stored."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluationProgress:
     """The votes so far: sent at the start, and when a vote arrives."""
 
@@ -52,7 +53,7 @@ class EvaluationProgress:
     """The number of the vote in the store; None if nothing is stored."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenCalls:
     """The calls of a judge that have not been answered yet: sent when one begins or ends."""
 
@@ -80,7 +81,7 @@ class EvaluationContext:
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluationOutcome:
     """`store_error` says why the evaluation could not be stored; it is empty if it was, or was not meant to be."""
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 from salvo.engine.chat import catalog
@@ -22,6 +22,7 @@ from salvo.playbooks.evaluate.judges.base import Judge
 from salvo.playbooks.evaluate.judges.model import ModelJudge
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.runner import EvaluationContext, Event
+from salvo.records import record
 
 DEFAULT_EVALUATORS = {"ANTHROPIC_API_KEY": "anthropic/claude-sonnet-4-6", "OPENAI_API_KEY": "openai/gpt-5.4-mini"}
 CONCURRENCY = 16
@@ -34,7 +35,7 @@ def default_evaluator(environ: Mapping[str, str]) -> str:
     return next((name for variable, name in DEFAULT_EVALUATORS.items() if environ.get(variable)), rules_judge.NAME)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorConfig:
     """An evaluator, and where its questions are sent."""
 

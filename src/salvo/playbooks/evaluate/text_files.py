@@ -6,7 +6,6 @@ Word and PDF files are read by a worker process. What had to be assumed or was l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -17,6 +16,7 @@ from salvo.engine.sandbox.outline.items import OutlineItem, from_rows
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError, NotUtf8Error
 from salvo.playbooks.evaluate.inputs import SourceFile
+from salvo.records import record
 
 SUFFIXES = (".txt", ".md", ".docx", ".pdf")
 WINDOWS_1252 = "windows-1252"
@@ -33,7 +33,7 @@ _MAX_LISTED = 5
 _MAX_EXCERPT = 80
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileText:
     text: str
     sha256: str

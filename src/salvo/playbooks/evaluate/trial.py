@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from salvo.engine.runtime.pool import PoolStopped, gather
 from salvo.errors import SalvoError, UsageError
@@ -15,12 +15,13 @@ from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.playbook.definition import Check, Playbook
 from salvo.playbooks.playbook.schema import EXAMPLES
 from salvo.playbooks.report.report import CheckResult, Report
+from salvo.records import record
 
 MAX_TRIED_EXAMPLES = 200
 """Examples of all checks together: each may be a call of a model."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TriedExample:
     check_id: str
     number: int

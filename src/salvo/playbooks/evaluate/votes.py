@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.wire.tape import Exchange
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Span
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawCitation:
     """A quote as the judge gave it, before it is located in the text."""
 
@@ -20,7 +21,7 @@ class RawCitation:
     """Where it is, if the judge says so; otherwise it is searched in the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallMetrics:
     """What is known of the calls behind an answer; None means unknown or not applicable."""
 
@@ -37,7 +38,7 @@ class CallMetrics:
     """Whether the answer came through the provider's batch API, at half the price."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeAnswer:
     """What a judge answered. `result` is None if there is no valid answer; `problem` then says why."""
 
@@ -57,7 +58,7 @@ class JudgeAnswer:
     measured: CallMetrics = field(default_factory=CallMetrics)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vote:
     """The answer to one run of one check. A replay answers from `exchanges`."""
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from salvo.playbooks.playbook.document import place_in_words
 from salvo.playbooks.playbook.schema import EXAMPLES
+from salvo.records import record
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed", "moved"]
 Steps: TypeAlias = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybookChange:
     check_id: str | None
     """The check that it is about; None for the rest of the playbook."""

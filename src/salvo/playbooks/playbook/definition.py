@@ -9,13 +9,14 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from salvo.engine.jsonio.canonical import jcs, sha256
 from salvo.playbooks.enums import DERIVED, Aggregation, Result, Severity
+from salvo.records import record
 
 MIN_CITATIONS: Final = 1
 """The quotes that a fail needs if it must have some and the playbook does not say how many."""
 DetectionType: TypeAlias = Literal["deterministic", "pattern", "semantic", "hybrid"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     id: str
     severity: Severity
@@ -59,7 +60,7 @@ class Check:
         return not self.derived and bool(self.instructions)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variance:
     min_runs: int = 3
     aggregation: Aggregation = Aggregation.MAJORITY_VOTE

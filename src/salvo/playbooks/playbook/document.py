@@ -10,10 +10,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from salvo.records import record
 
 if TYPE_CHECKING:
     from salvo.engine.jsonio.pydantic_errors import FieldPath
@@ -35,7 +36,7 @@ Level: TypeAlias = Literal["error", "warning"]
 """With an error the playbook cannot be used; with a warning it can."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybookProblem:
     path: str
     """In JSONPath, "$" for the whole document: $.checks[2].detection_method.type"""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.document import PlaybookProblem, error
+from salvo.records import record
 
 MAX_ID_LENGTH: Final = 100
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SavedVersion:
     """A saved version of a playbook, without its document."""
 

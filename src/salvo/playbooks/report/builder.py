@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from salvo.engine.chat.base import Usage
@@ -42,6 +42,7 @@ from salvo.playbooks.report.report import (
 )
 from salvo.playbooks.report.status import StatusOutcome
 from salvo.playbooks.report.votes import check_result, variance
+from salvo.records import record
 from salvo.version import __version__
 
 T = TypeVar("T", float, Usage)
@@ -50,7 +51,7 @@ RUNNER = "salvo-byop"
 RUNNER_FINGERPRINT = f"{RUNNER}/{__version__}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgedBy:
     """What the report says about its evaluator, besides what was measured."""
 
@@ -65,14 +66,14 @@ class JudgedBy:
     """The same for all checks, in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaselineReport:
     report: Report
     saved: bool
     """False if it is the newest earlier report, which nobody saved as a baseline."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScanResult:
     """What was found in the text before the evaluator was asked."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.report.drift import changes, consistency_delta, same_judge, why_not_comparable
 from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report, is_deterministic, measured_consistency
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     report_id: str
     timestamp: str
@@ -23,7 +23,7 @@ class Side:
     incomplete: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvidenceChange:
     """Quotes that are evidence in only one of the two reports, for a check that was compared."""
 
@@ -32,13 +32,13 @@ class EvidenceChange:
     lost: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UncomparedCheck:
     check_id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportComparison:
     before: Side
     after: Side
@@ -158,7 +158,7 @@ def _cautions(before: Report, after: Report) -> Iterable[str]:
         yield f"The subjects differ: “{before.subject}” and “{after.subject}”."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Agreement:
     """Whether several evaluators of the same text agree on a check."""
 

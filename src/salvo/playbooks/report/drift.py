@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from salvo.playbooks.enums import Result, Severity
 from salvo.playbooks.evaluate.request import UNKNOWN
@@ -17,6 +16,7 @@ from salvo.playbooks.report.report import (
     ModelFingerprint,
     is_deterministic,
 )
+from salvo.records import record
 
 DEGRADATION = 0.15
 """A consistency that falls by this much has degraded."""
@@ -24,7 +24,7 @@ DEGRADATION = 0.15
 _BADNESS = {Result.PASS: 0, Result.INDETERMINATE: 1, Result.FAIL: 2}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """The parts of a report that can be compared over time."""
 
@@ -37,7 +37,7 @@ class Snapshot:
     fingerprints: Fingerprints
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Drift:
     """The result of the drift check and its summary. `neutral`: there was no baseline."""
 
@@ -135,7 +135,7 @@ def _declared_judge(judge: ModelFingerprint) -> tuple[object, ...]:
     return judge.provider, judge.declared_model_name, judge.system_prompt_id
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Degradation:
     """A sentence for each sign of material degradation."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any, Literal, TypeVar
 
 from salvo.engine.jsonio import json_codec
@@ -11,6 +11,7 @@ from salvo.errors import InputError
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severity, Status
 from salvo.playbooks.evaluate.positions import DocumentPosition
 from salvo.playbooks.review.section import ReviewSection
+from salvo.records import record
 
 SPEC_VERSION = "0.1"
 """The version of the BYOP specification that reports follow."""
@@ -34,18 +35,18 @@ def added_later(default: T) -> T:
     return declared
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """The position of a quote in the normalised AI output: code points from 0, `end` exclusive; lines from 1."""
 
     start: int
     end: int
     line: int
-    position: DocumentPosition | None = added_later(default=None)  # noqa: RUF009 - it declares a field
+    position: DocumentPosition | None = added_later(default=None)
     """In its document. None if the file states nothing, or the text was not read from one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Citation:
     """A quote. With a location, it was found in the text and `span` is the text there; without, it was not found."""
 
@@ -60,7 +61,7 @@ class Citation:
     """How often it occurs, if it was found."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tokens:
     input: int
     output: int
@@ -72,7 +73,7 @@ NOT_ASKED = "This run was not made."
 """The problem of a run that was left out, because no call could succeed any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawRun:
     """One run of a check. `valid` is False if it gave no vote; `problem` says why."""
 
@@ -101,7 +102,7 @@ class RawRun:
         return self.valid and not self.unsupported
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dissent:
     run: int
     result: Result
@@ -110,7 +111,7 @@ class Dissent:
     evidence_citations: tuple[Citation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PatternHit:
     pattern: str
     span: str
@@ -120,7 +121,7 @@ class PatternHit:
 DecidedBy = Literal["evaluator", "patterns", "derived"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Calibration:
     """How often the evaluator's result on this check agreed with independent labels of real AI outputs."""
 
@@ -128,7 +129,7 @@ class Calibration:
     texts: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckResult:
     check_id: str
     severity: Severity
@@ -150,11 +151,11 @@ class CheckResult:
     """Fewer than a majority of its runs gave a vote."""
     abstained: bool = added_later(default=False)
     """The evaluator has no rule for this check, so nothing was judged. It has no consistency and no confidence."""
-    calibration: Calibration | None = added_later(default=None)  # noqa: RUF009 - it declares a field
+    calibration: Calibration | None = added_later(default=None)
     """What the confidence was measured by; None if it is only what the evaluator states."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Summary:
     overall_status: Status
     status_reasons: tuple[str, ...]
@@ -164,7 +165,7 @@ class Summary:
     """A prompt for the AI that wrote the text; None if nothing failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VarianceSummary:
     num_runs: int
     consistency_score: float | None
@@ -187,7 +188,7 @@ DriftKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangedCheck:
     check_id: str
     severity: Severity
@@ -196,7 +197,7 @@ class ChangedCheck:
     worse: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DriftSummary:
     """What changed compared with a baseline, and whether the judge or the text changed."""
 
@@ -213,7 +214,7 @@ class DriftSummary:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArtifactFinding:
     """Something in the AI output that a reader should know: text that addresses the evaluator, unusual characters."""
 
@@ -224,20 +225,20 @@ class ArtifactFinding:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtractedAssumption:
     text: str
     location: Location | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UncheckedArea:
     area: str
     stated_by: Literal["output", "runner"]
     location: Location | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelFingerprint:
     """The specification's seven fields. "unknown" is undisclosed, None is not applicable."""
 
@@ -250,7 +251,7 @@ class ModelFingerprint:
     other_runtime_metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fingerprints:
     evaluator: ModelFingerprint
     """Measured."""
@@ -258,7 +259,7 @@ class Fingerprints:
     """As declared in the request."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spending:
     """None is unknown, not zero."""
 
@@ -271,7 +272,7 @@ class Spending:
     """From the start of the evaluation to its last vote; None if it was resumed, or not measured."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Integrity:
     playbook_logic_hash: str
     inputs_fingerprint: str
@@ -296,7 +297,7 @@ class Integrity:
         return not same_rule and bool(self.raw_inputs) and self.raw_inputs == other.raw_inputs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentIdentity:
     """What the evaluated document is called, and the file that its text was read from. None is not recorded."""
 
@@ -312,13 +313,13 @@ class DocumentIdentity:
     """Who asked for the evaluation, as the requester declared it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PresentationRules:
     disclaimers: tuple[str, ...] = DISCLAIMERS
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     spec_version: str
     report_id: str
@@ -345,7 +346,7 @@ class Report:
     presentation_rules: PresentationRules
     input_notices: tuple[str, ...] = added_later(())
     """What was assumed when the files were read, such as an encoding, and what of them is not part of the texts."""
-    document_identity: DocumentIdentity | None = added_later(default=None)  # noqa: RUF009 - it declares a field
+    document_identity: DocumentIdentity | None = added_later(default=None)
     """What the document is called, and its file. None if nothing of it was recorded."""
     texts_withheld: bool = False
     """Quotes, notes and raw answers are replaced by their hashes: see `text_hashing`."""
@@ -378,7 +379,7 @@ def _written(value: Any) -> Any:
     return [_written(item) for item in value] if isinstance(value, tuple) else value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """Over the exact bytes of the file without the signature, in the pre-authentication encoding of DSSE."""
 
@@ -390,7 +391,7 @@ class Signature:
     `byop_report` and not the bytes of the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportFile:
     """The content of a report file: the report, its review if there is one, and a signature if one was requested."""
 

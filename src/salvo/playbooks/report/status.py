@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Severity, Status
 from salvo.playbooks.playbook.definition import Variance
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatusOutcome:
     """What the status depends on, for one check."""
 

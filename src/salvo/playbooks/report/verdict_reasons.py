@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result, Severity
 from salvo.playbooks.report import advice, labels
 from salvo.playbooks.report.report import CheckResult, Report, measured_consistency
+from salvo.records import record
 
 # For the checks of the starter playbook; the others are described by their question.
 _FAILED: Mapping[str, str] = {
@@ -27,7 +27,7 @@ _UNDECIDED: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VerdictReason:
     text: str
     check: int | None = None

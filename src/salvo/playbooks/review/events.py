@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from salvo.playbooks.enums import Result
+from salvo.records import record
 
 
 class ReviewAction(StrEnum):
@@ -42,7 +42,7 @@ class SignOffStanding(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewDraft:
     """An event that is to be added. See `ReviewEvent` for the fields."""
 
@@ -62,7 +62,7 @@ class ReviewDraft:
     """The state that the reviewer saw and signs; None: the state as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewEvent:
     event_id: str
     report_id: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from salvo.playbooks.enums import Result
 from salvo.playbooks.review.events import DECISIONS, ReviewEvent
 from salvo.playbooks.review.state import event_histories
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewLabel:
     """What one reviewer decided about one check of one report."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from salvo.playbooks.enums import DERIVED, Result, Severity
 from salvo.playbooks.review.events import ReviewAction, ReviewEvent, ReviewStanding
 from salvo.playbooks.review.state import event_histories, newest_assignee, reviewed_result, standing_decisions
 from salvo.playbooks.store.column_text import as_name
+from salvo.records import record
 
 
 class QueueShow(StrEnum):
@@ -37,7 +38,7 @@ class QueueAssigned(StrEnum):
     NOBODY = "nobody"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueFilter:
     show: QueueShow = QueueShow.WAITING
     result: QueueResult = QueueResult.CONCERNS
@@ -48,7 +49,7 @@ class QueueFilter:
     """Only checks about which judges or reviewers disagree."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueuedReport:
     """What the queue needs to know of a report."""
 
@@ -68,7 +69,7 @@ class QueuedReport:
     """The title of the document; empty if it has none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueItem:
     report_id: str
     check_id: str
@@ -100,7 +101,7 @@ class QueueItem:
         return self.standing in (ReviewStanding.UNDECIDED, ReviewStanding.DISPUTED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewQueue:
     items: list[QueueItem] = field(default_factory=list)
     total: int = 0

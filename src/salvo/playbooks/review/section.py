@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from salvo.playbooks.enums import Result, ShownStatus
 from salvo.playbooks.review.events import ReviewEvent, ReviewStanding, SignOffStanding
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewedCheck:
     check_id: str
     evaluator_result: Result
@@ -18,7 +17,7 @@ class ReviewedCheck:
     """What reviewers decided and said, in sentences."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewedSignOff:
     actor: str
     authenticated: bool
@@ -28,7 +27,7 @@ class ReviewedSignOff:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewSection:
     decides: bool
     """Whether the reviewed result was asked for. Then it decides over exit codes and failures in JUnit."""

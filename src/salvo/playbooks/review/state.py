@@ -8,7 +8,7 @@ disputed and its reviewed result is indeterminate, until somebody who has seen b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import CheckResult, Report
@@ -22,9 +22,10 @@ from salvo.playbooks.review.events import (
 )
 from salvo.playbooks.review.signed_state import is_signed, state_hash
 from salvo.playbooks.store.column_text import as_name
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EventHistory:
     """An event with what its author did to it later."""
 
@@ -35,7 +36,7 @@ class EventHistory:
     withdrawal: ReviewEvent | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FindingReview:
     number: int
     standing: ReviewStanding
@@ -43,7 +44,7 @@ class FindingReview:
     comments: tuple[ReviewEvent, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckReview:
     check_id: str
     derived: bool
@@ -68,7 +69,7 @@ class CheckReview:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SignOff:
     event: ReviewEvent
     standing: SignOffStanding
@@ -76,7 +77,7 @@ class SignOff:
     """How many events after it changed what was signed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewState:
     checks: tuple[CheckReview, ...]
     """In the order of the report."""

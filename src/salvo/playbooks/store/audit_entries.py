@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select
@@ -15,6 +14,7 @@ from salvo.playbooks.audit.chain_signatures import sign_head
 from salvo.playbooks.store import head_signatures
 from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.tables import audit
+from salvo.records import record
 
 SIGNING_KEY = "byop_signing_key"
 """The execution option of a connection with a function that returns the key that signs each new entry."""
@@ -42,7 +42,7 @@ def list_entries(connection: Connection, evaluation_id: str | None) -> list[Audi
     return [_entry(row) for row in connection.execute(query)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditFilter:
     action: str = ""
     """Only entries of this action."""
@@ -66,7 +66,7 @@ def _quoted(text: str) -> str:
     return json_codec.dumps(text).decode()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditPage:
     entries: list[AuditEntry]
     """The newest first."""

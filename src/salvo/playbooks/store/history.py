@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +29,7 @@ from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.evaluations import SHOWN_STATUS, select_fields
 from salvo.playbooks.store.records import HistoryRow
 from salvo.playbooks.store.tables import documents, evaluations, playbooks
+from salvo.records import record
 
 _ROW = evaluations.c
 
@@ -42,7 +42,7 @@ class HistorySort(StrEnum):
     """By severity. Incomplete reports are below all others, and evaluations without a report below these."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HistoryFilters:
     subject: str | None = None
     status: ShownStatus | None = None

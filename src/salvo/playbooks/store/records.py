@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.report import DocumentIdentity, Report
+from salvo.records import record
 
 RUN_HINT = "Start with `byop run FILE`, where FILE has the AI output."
 """What to do where nothing is stored yet."""
@@ -30,7 +30,7 @@ class State(StrEnum):
     """An error ended it, which is stored with it. Its votes are stored, and it can be resumed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorDetail:
     """What happened and how to correct it. `code` is for programs and does not change."""
 
@@ -39,7 +39,7 @@ class ErrorDetail:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredEvaluation:
     id: str
     created_at: str
@@ -78,7 +78,7 @@ class StoredEvaluation:
     """The batch of its questions, if they are asked through a provider's batch API."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UsedPlaybook:
     """A playbook with stored evaluations."""
 
@@ -88,7 +88,7 @@ class UsedPlaybook:
     """The newest of the evaluations."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HistoryRow:
     """An evaluation in a list. Very long names are shortened, as in the index."""
 
@@ -114,7 +114,7 @@ class HistoryRow:
     group: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DamagedEvaluation:
     """An evaluation that cannot be listed, because its row has values that Salvo did not write."""
 
@@ -123,7 +123,7 @@ class DamagedEvaluation:
     """What is wrong, and what to do about it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluationList:
     rows: list[HistoryRow]
     damaged: list[DamagedEvaluation]
@@ -133,7 +133,7 @@ class EvaluationList:
     """How many match, on all pages together."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimelinePoint:
     """One report of a series, with what a chart needs."""
 
@@ -153,7 +153,7 @@ class TimelinePoint:
     baseline: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaselineRecord:
     evaluation_id: str
     subject: str
@@ -167,7 +167,7 @@ class BaselineRecord:
     consistency: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawVote:
     """The columns of a vote, unparsed: verification must be able to read altered content."""
 
@@ -179,7 +179,7 @@ class RawVote:
     exchanges: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawEvaluation:
     """The columns of an evaluation, unparsed."""
 
@@ -203,7 +203,7 @@ RawRow: TypeAlias = Mapping[str, Any]
 """A row by the names of its columns, as the driver returns it: an altered value may have any type."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawRows:
     """Every row about one evaluation."""
 

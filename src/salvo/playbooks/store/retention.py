@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, RowMapping, select
 
@@ -11,11 +10,12 @@ from salvo.errors import DamagedEvaluationError
 from salvo.playbooks.store.queueing.queue import LEASE_COLUMNS
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.tables import baselines, evaluations
+from salvo.records import record
 
 _OPEN = (State.RUNNING, State.QUEUED, State.BATCHED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OldEvaluation:
     id: str
     created_at: str

@@ -7,7 +7,7 @@ playbook can be withdrawn from the list. The audit log records every step.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, func, insert, select, update
@@ -24,6 +24,7 @@ from salvo.playbooks.store.damage import PARSE_ERRORS, check_type
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.records import RawRow
 from salvo.playbooks.store.tables import playbook_versions
+from salvo.records import record
 
 MAX_LISTED = 500
 """Playbooks in the list."""
@@ -32,7 +33,7 @@ _ROW = playbook_versions.c
 _SAVED_VERSION_COLUMNS = [_ROW[part.name] for part in fields(SavedVersion)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SavedPlaybook:
     """A version with its document."""
 

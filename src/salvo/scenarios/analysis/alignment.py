@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from salvo.engine.jsonio.canonical import stable_text
+from salvo.records import record
 from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep
 
 MOST_PAIRS = 250_000
@@ -16,7 +16,7 @@ _COMPARED = ("kind", "title", "text", "arguments", "result", "error")
 """Times and tokens differ in every run, so they are not compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AlignedRow:
     a: TrajectoryStep | None
     b: TrajectoryStep | None
@@ -25,7 +25,7 @@ class AlignedRow:
     """The fields that differ, if there are two steps."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SideBySide:
     rows: list[AlignedRow]
     first_difference: int | None

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Tally
+from salvo.records import record
 from salvo.scenarios.analysis.summary import AssertionSummary, summarise
 from salvo.scenarios.result import CUSTOM, DEFAULT_JUDGES, Batch, full_model
 from salvo.scenarios.store.index import IndexEntry
@@ -35,7 +35,7 @@ _SETTINGS = frozenset({"timeout", "max_turns", "temperature"})
 """Fields whose values are shown. Of the others it is only said that they differ."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchStats:
     """The values of `settings` are shown; `fingerprints` only say whether something differs."""
 
@@ -74,7 +74,7 @@ class BatchStats:
         return full_model(self.provider, self.model)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConfigDifference:
     """Something that differs between the two sides, with its values if they can be shown."""
 

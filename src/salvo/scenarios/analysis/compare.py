@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from salvo.engine.stats.clusters import Cluster, ClusteredMean, clustered_mean
@@ -16,6 +16,7 @@ from salvo.engine.stats.exact_test import exact_p, mcnemar_interval, mcnemar_p
 from salvo.engine.stats.multiple_testing import BlockedTest, benjamini_hochberg, blocked_test, needed_p_values
 from salvo.engine.stats.power import visible_drop, visible_rise
 from salvo.engine.stats.rates import Interval, Tally, newcombe
+from salvo.records import record
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference, config_differences
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import AssertionSummary
@@ -45,7 +46,7 @@ def _finding(p_value: float | None, difference: float | None, level: float) -> C
     return ComparisonFinding.WORSE if difference < 0 else ComparisonFinding.BETTER
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AssertionDifference:
     """How often an assertion failed on each side. No test is made: it shows where to look."""
 
@@ -62,7 +63,7 @@ class AssertionDifference:
         return self.failed_b / self.judged_b - self.failed_a / self.judged_a
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PairedRuns:
     """Runs of A and B with the same seed, both completed. Where seeds couple the sides, chance affects both alike."""
 
@@ -78,7 +79,7 @@ class PairedRuns:
         return (self.only_b - self.only_a) / self.pairs if self.pairs else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ComparedSides:
     """One scenario on both sides; `paired` if its runs are compared pair by pair."""
 
@@ -126,7 +127,7 @@ class ComparedSides:
         return p_value is not None and p_value <= level and a.passes * b.runs > b.passes * a.runs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScenarioComparison:
     scenario_id: str
     finding: ComparisonFinding
@@ -149,7 +150,7 @@ class ScenarioComparison:
     paired: PairedRuns | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     scenarios: list[ScenarioComparison]
     overall: BlockedTest | None
@@ -204,7 +205,7 @@ class ComparisonVerdict(StrEnum):
     """A side has nothing to compare, or errors could decide."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ComparisonReport:
     """A comparison, with what is only in the run files."""
 

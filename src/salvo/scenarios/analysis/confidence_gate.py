@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from salvo.engine.stats.gating import GateVerdict, exact_interval, fewest_runs_to_pass, fixed_runs_needed, gate
 from salvo.engine.stats.rates import Interval, Tally, confidence_sequence
 from salvo.engine.stats.sequential import SequentialPlan
 from salvo.engine.text.formatting import at_least, exact_percent, pluralize
+from salvo.records import record
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store.index import IndexEntry
 
@@ -19,7 +19,7 @@ CORRECTED: Literal["exact interval, corrected for early stopping"] = "exact inte
 Method: TypeAlias = Literal["exact interval", "confidence sequence", "exact interval, corrected for early stopping"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GateEvidence:
     verdict: GateVerdict
     confidence: float

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.text.formatting import money, pluralize
+from salvo.records import record
 from salvo.scenarios.result import Batch, Outcome, full_model
 from salvo.scenarios.store.index import IndexEntry
 
@@ -19,7 +19,7 @@ _MOST_RUNS = 100
 """Earlier runs that are averaged, the newest first: older ones tell less."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CostEstimate:
     """Dollars for all runs; None if unknown."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from salvo.engine.text.messages import excerpt
+from salvo.records import record
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall, TraceEvent
 
 LEAST = 0.25
@@ -22,7 +22,7 @@ class Step(NamedTuple):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolPath:
     """The steps of a run. The last one is how it ended."""
 
@@ -34,7 +34,7 @@ class ToolPath:
 _PathsByStep: TypeAlias = dict[tuple[str, ...], list[ToolPath]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch:
     """What most of the failing, or of the passing, runs did at the step, with one of them as an example."""
 
@@ -44,7 +44,7 @@ class Branch:
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Divergence:
     step: int
     """From 1."""

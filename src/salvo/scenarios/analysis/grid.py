@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from salvo.engine.stats.clusters import ClusteredMean, clustered_mean
 from salvo.engine.stats.multiple_testing import blocked_test
 from salvo.engine.stats.rates import Interval, Tally
+from salvo.records import record
 from salvo.scenarios.analysis.compare import ALPHA
 from salvo.scenarios.analysis.suite import case_clusters, cell_rate
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
@@ -45,7 +45,7 @@ class Standing(StrEnum):
     """It has no completed run in a case in which another has some, or no variant is best."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GridCell:
     batch_id: str
     scenario_id: str
@@ -61,7 +61,7 @@ class GridCell:
     interval: Interval
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variant:
     """A combination of the matrix over all cases."""
 
@@ -87,7 +87,7 @@ class Variant:
     """Corrected for the number of pairs of variants."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grid:
     """The cells of one suite in one command."""
 
@@ -235,7 +235,7 @@ class _Comparison(NamedTuple):
     p_value: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Comparisons:
     by_variant: Mapping[str, Sequence[BatchSummary]]
     rates: Mapping[str, Mapping[str, float]]

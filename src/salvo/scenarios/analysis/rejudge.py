@@ -6,12 +6,12 @@ The judge is asked the same questions as in the run, in separate lanes. The stor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.engine.runtime.redact import Redactor
+from salvo.records import record
 from salvo.scenarios.evaluators.base import refuse_to_load
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
@@ -73,7 +73,7 @@ def missing_rejudgements(
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RejudgeSession:
     """What is needed to judge transcripts again."""
 

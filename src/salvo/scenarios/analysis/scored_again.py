@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from salvo.engine.text.formatting import pluralize
+from salvo.records import record
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store.index import IndexEntry
@@ -14,7 +14,7 @@ from salvo.scenarios.store.score_store import ScoreStore, Scoring
 from salvo.scenarios.store.store import RunStore
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangedVerdict:
     """A run whose verdict differs."""
 
@@ -23,7 +23,7 @@ class ChangedVerdict:
     after: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VerdictChanges:
     """The runs that have a verdict of both, and those whose verdicts differ."""
 
@@ -46,7 +46,7 @@ def verdict_changes(before: Iterable[IndexEntry], after: Iterable[IndexEntry]) -
     return VerdictChanges(len(both), [ChangedVerdict(*item) for item in both if item[1] is not item[2]])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScoredAgain:
     """One scoring of a batch."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from salvo.engine.stats.clusters import Cluster, ClusteredMean, clustered_mean
 from salvo.engine.stats.rates import Interval
+from salvo.records import record
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
 from salvo.scenarios.result import CASE, Cause
 
@@ -26,7 +26,7 @@ class SuiteVerdict(StrEnum):
     PASSED = "passed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteSummary:
     verdict: SuiteVerdict
     scenarios: int

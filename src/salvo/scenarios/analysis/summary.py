@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import ChancesOfK, Interval, Tally, chances_of_k, clopper_pearson, percentile
+from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import (
     GateEvidence,
     corrected_interval,
@@ -41,7 +41,7 @@ class BatchVerdict(StrEnum):
 _GATED = {"pass": BatchVerdict.PASSED, "fail": BatchVerdict.FAILED, "inconclusive": BatchVerdict.INCONCLUSIVE}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AssertionSummary:
     """`judged` counts the runs in which it passed or failed, `unjudged` those in which it could not be judged."""
 
@@ -60,7 +60,7 @@ class AssertionSummary:
         return self.tolerated > 0 and self.passed == 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """A failed run, with the assertions or the other cause that made it fail."""
 
@@ -73,7 +73,7 @@ class Failure:
     recorded: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailureGroup:
     """Failed runs that share a cause and the assertions that failed."""
 
@@ -83,7 +83,7 @@ class FailureGroup:
     run_ids: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """Runs that share an outcome, a cause and its message."""
 
@@ -94,7 +94,7 @@ class Group:
     run_ids: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cost:
     """Dollars. `total` and `average` are null if the cost of a run is not known; `at_least` is the known part.
 
@@ -108,7 +108,7 @@ class Cost:
     unknown: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Latency:
     """Seconds, over the completed runs."""
 
@@ -118,7 +118,7 @@ class Latency:
     max: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnCounts:
     """How many turns the completed conversations had."""
 
@@ -127,7 +127,7 @@ class TurnCounts:
     max: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchCounts:
     """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
 
@@ -161,7 +161,7 @@ class BatchCounts:
     min_pass_rate: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchSummary(BatchCounts):
     """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jmespath
@@ -13,6 +13,7 @@ from jmespath.visitor import TreeInterpreter
 from pydantic import ValidationError
 
 from salvo.engine.jsonio.canonical import stable_text
+from salvo.records import record
 from salvo.scenarios.evaluators.builtin.jmespath import root_names
 from salvo.scenarios.evaluators.builtin.must_not_call import MustNotCallFields, first_forbidden
 from salvo.scenarios.evaluators.builtin.tool_sequence import ToolSequenceFields, first_mismatch
@@ -21,7 +22,7 @@ from salvo.scenarios.result import AgentRunResult, Cause, ConversationTurn, Eval
 StepKind = Literal["system", "message", "model", "tool", "event", "answer", "end"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrajectoryStep:
     number: int
     """From 1."""
@@ -47,7 +48,7 @@ class TrajectoryStep:
     """Fields that are truncated here, each with its full length in characters, as JSON if it is not a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trajectory:
     steps: list[TrajectoryStep]
     overall: list[int]

@@ -10,12 +10,13 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ProviderError, SalvoError, TapeError
+from salvo.records import record
 from salvo.scenarios.evaluators import turns
 from salvo.scenarios.evaluators.base import RunServices
 from salvo.scenarios.evaluators.registry import Registry
@@ -55,7 +56,7 @@ def scored_positions(scenario: Scenario) -> list[range]:
     return [range(start, start + size) for start, size in zip(starts, sizes, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Evaluation:
     scenario: Scenario
     result: AgentRunResult

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.labels.evidence import (
     consensus_answers,
     is_labelled,
@@ -21,7 +22,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.store.store import RunStore
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NextQuestion:
     run_id: str
     question: LabelQuestion

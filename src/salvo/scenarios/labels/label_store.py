@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import StrEnum
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError
+from salvo.records import record
 from salvo.scenarios.store.backends.base import map_in_threads
 from salvo.scenarios.store.ids import checked_id
 from salvo.scenarios.store.store import RunStore
@@ -39,7 +39,7 @@ class LabelAnswer(StrEnum):
         return {"pass": True, "fail": False}.get(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """What a reviewer says of a question, without having seen what the judge or another reviewer said."""
 
@@ -55,7 +55,7 @@ class Label:
     """The run with which it was shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LabelDraw:
     """The seed of the order in which runs are labelled: by a hash of the seed and the run's id."""
 

@@ -7,13 +7,13 @@ the same transcript in another batch. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from pydantic import ValidationError
 
 from salvo.engine.jsonio.canonical import stable_key
+from salvo.records import record
 from salvo.scenarios.evaluators.builtin.grading import scale_text
 from salvo.scenarios.evaluators.builtin.llm_judge import JudgeFields, transcript_blocks
 from salvo.scenarios.evaluators.evaluate import score
@@ -27,7 +27,7 @@ _MOST_COMBINED = 6
 """Up to so many judges of a run, every combination of their verdicts is tried."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LabelQuestion:
     """What a judge was asked about a run, and its verdict, which a reviewer must not see."""
 
@@ -45,7 +45,7 @@ class LabelQuestion:
     unanimous: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Node:
     """An assertion: a question, several others, or a result that no label changes."""
 
@@ -75,7 +75,7 @@ class _Node:
             yield from part.questions()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgedRun:
     """A completed run whose outcome may depend on a judge."""
 

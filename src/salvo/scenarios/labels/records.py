@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from salvo.engine.stats.calibration import NeededLabels, Stratum
 from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.judge_agreement import AgreementDrop, JudgeQuality, ReviewerAgreement
 from salvo.engine.stats.rates import Interval
+from salvo.records import record
 from salvo.scenarios.result import Batch
 
 DEFAULT_CONFIDENCE = 0.95
@@ -24,7 +24,7 @@ class Verdicts(StrEnum):
     """The votes of a judge were not unanimous."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StratumLabels:
     """The runs with one kind of verdict, and the labels of those that were drawn."""
 
@@ -41,7 +41,7 @@ class StratumLabels:
         return Stratum(self.runs, self.labelled, self.passed, self.unclear)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeLabels:
     """How well one judge agrees with people, over the runs whose outcome depends on a judge."""
 
@@ -54,13 +54,13 @@ class JudgeLabels:
     """By verdict, "passed" or "failed": the newest drop in agreement over time."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewerPair:
     reviewers: tuple[str, str]
     agreement: ReviewerAgreement
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LabelEvidence:
     """The pass rate of a batch as people see it. The judged one stands beside it, and is never replaced."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.text.formatting import pluralize
+from salvo.records import record
 from salvo.scenarios.promptfoo.assertions import expected_assertion, translate
 from salvo.scenarios.promptfoo.notes import ImportNotes
 from salvo.scenarios.promptfoo.prompts import FILE, read_named_file
@@ -26,7 +27,7 @@ _OPTIONS = {"provider"}
 _ANSWERED = {"type": "jmespath", "name": "answers", "path": "final_output", "operator": "exists"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportedCase:
     id: str
     variables: dict[str, Any]

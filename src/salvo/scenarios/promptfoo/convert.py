@@ -15,6 +15,7 @@ import yaml
 
 from salvo.engine.text.messages import display_path
 from salvo.errors import InputError, Problem, ScenarioFileError
+from salvo.records import record
 from salvo.scenarios.promptfoo.cases import ImportedCase, read_tests
 from salvo.scenarios.promptfoo.notes import ImportNote, ImportNotes
 from salvo.scenarios.promptfoo.prompts import read_prompts
@@ -33,7 +34,7 @@ _PROMPT = "prompt"
 _PROVIDER = "provider"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportedSuite:
     name: str
     document: dict[str, Any]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from salvo.records import record
 
 Fields: TypeAlias = dict[str, Any]
 
@@ -19,7 +20,7 @@ _COMPARISON = r"(?P<operator><=|>=|<|>)\s*(?P<number>[0-9]{1,9})"
 _OPERATORS = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _CodeSyntax:
     both: str
     either: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
@@ -26,6 +25,7 @@ from salvo.engine.text.formatting import (
 from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
+from salvo.records import record
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference
 from salvo.scenarios.analysis.compare import (
     AssertionDifference,
@@ -48,7 +48,7 @@ _RATES = ("SCENARIO", "A", "B", "DIFFERENCE", "95%", "P", "VISIBLE", "FINDING")
 _COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", "P95 A", "P95 B")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OverallLabels:
     """As in the terminal."""
 
@@ -58,7 +58,7 @@ class OverallLabels:
     """The mean difference over the scenarios, with its interval."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OverallDocument:
     p_value: float
     difference: float
@@ -67,13 +67,13 @@ class OverallDocument:
     labels: OverallLabels
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScenarioDocument(ScenarioComparison):
     labels: ScenarioLabels
     divergence: Divergence | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ComparisonDocument:
     salvo_comparison: int
     """The number changes when a field changes its meaning or is removed."""
@@ -213,7 +213,7 @@ def _rates(scenario: ScenarioComparison, level: float) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScenarioLabels:
     """The numbers of a scenario as text, rounded as in the terminal; empty if there is none."""
 

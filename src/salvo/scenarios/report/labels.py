@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from salvo.engine.stats.rates import Interval
@@ -20,6 +19,7 @@ from salvo.engine.text.formatting import (
     seconds,
 )
 from salvo.engine.text.unicode_escape import printable
+from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import CORRECTED, EXACT, GateEvidence
 from salvo.scenarios.analysis.suite import SuiteSummary
 from salvo.scenarios.analysis.summary import (
@@ -303,7 +303,7 @@ def rate(summary: BatchCounts) -> str:
     return percent(summary.pass_rate, summary.min_pass_rate, *summary.interval)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RateLabels:
     """A pass rate, its interval and its minimum as text, rounded so that none is shown as another."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.stats.judge_advice import Advice, judge_share_interval, more_runs_or_votes
@@ -11,10 +10,11 @@ from salvo.engine.stats.rates import Interval
 from salvo.engine.stats.voting import Components, Reliability, components, reliability
 from salvo.engine.text.formatting import at_least, at_most, money, or_unknown, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
+from salvo.records import record
 from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeSummary:
     """The judge of one assertion. `verdicts` are the majorities of `votes`."""
 

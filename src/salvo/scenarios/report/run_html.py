@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import NamedValue, format_time, pluralize, truncate
+from salvo.records import record
 from salvo.scenarios.analysis import truncation
 from salvo.scenarios.analysis.alignment import AlignedRow, align
 from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep, trajectory
@@ -33,7 +34,7 @@ class TurnView:
     answer: TrajectoryStep | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunView:
     """A run for the template `run.html`. `path` and `results` are truncated."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import at_least, at_most
+from salvo.records import record
 from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices
 
 COLUMNS = ("Prompt", "Right tool", "Chosen", "95% interval", "All choices")
 DECOY_NOTE = "* a decoy: no MCP server of the scenario has it"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChosenTool:
     name: str
     count: int
@@ -21,7 +20,7 @@ class ChosenTool:
     is_decoy: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolChoiceRow:
     """A prompt, and which tools were chosen for it."""
 

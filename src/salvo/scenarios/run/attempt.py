@@ -7,7 +7,7 @@ import math
 import traceback
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.network_guard import observed_connections
 from salvo.errors import McpError, ProviderError, SalvoError, SimulatorError, TapeError
+from salvo.records import record
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import (
@@ -54,7 +55,7 @@ _TOLERATED = "tolerated_fault"
 """The detail of a run that says why the last call of its program failed, if the program finished all the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AttemptResult:
     """What the adapter returned, or why it returned nothing."""
 

@@ -6,7 +6,7 @@ A limit is set by a flag of the command, by `adapter_options`, or by the environ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from salvo.engine.wire.base import Timeouts
 from salvo.engine.wire.retry import RetryPolicy
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.spec.file_model import FileModel
 
 LONGEST_CALL = 120.0
@@ -39,7 +40,7 @@ class CallLimitOptions(FileModel):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallLimits:
     """The limits that are set; None where the default applies."""
 

@@ -18,6 +18,7 @@ from salvo.engine.wire.base import RecordingOptions, Wire
 from salvo.engine.wire.call_order import CallCounter
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import InputError, ProviderError, TapeMissError
+from salvo.records import record
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import OWN_ADAPTERS, Batch
@@ -51,7 +52,7 @@ class CallTarget(NamedTuple):
     model: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreparedScenario:
     """A scenario that is ready to run: everything is looked up once for all its runs."""
 
@@ -165,7 +166,7 @@ class RunEnvironment:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgingServices:
     """What an evaluator may use, bound to one assertion of one run: its judges have a lane of their own."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from salvo.engine.gateway.server import Call
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import CallSpan, WireReply
 from salvo.errors import BadReplyError, ContextTooLongError, RequestRefusedError, SalvoError, TapeError
+from salvo.records import record
 from salvo.scenarios.result import ToolCall, TraceEvent
 from salvo.scenarios.run.journal import Journal
 
@@ -37,7 +38,7 @@ class _ToolResult(NamedTuple):
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _CallEnd:
     """The end of a call. Its span is as it was recorded, so that a replay comes to the same result."""
 
@@ -49,12 +50,12 @@ class _CallEnd:
         return self.number if self.span is None else self.span.made
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Completion(_CallEnd):
     stop: Stop
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _CallError(_CallEnd):
     error: SalvoError
     by_program: bool

@@ -24,6 +24,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
+from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import is_unsettled
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import FinishedRun, abandoned_run
@@ -99,7 +100,7 @@ class ScenarioRuns:
         return [*self.earlier, *self.finished]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunLimits:
     concurrency: int = 10
     max_cost: float | None = None
@@ -157,7 +158,7 @@ class RunListener:
         """A run was made, and stored unless its entry says why not."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunnerResult:
     interrupted: bool = False
 

@@ -4,7 +4,7 @@ stand on it."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Wire
 from salvo.errors import StoreError
+from salvo.records import record
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.run.journal import Journal
 
@@ -21,7 +22,7 @@ Item = TypeVar("Item")
 _NOT_STORED = "results cannot be stored"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TranscriptSession:
     """What all transcripts of a command share."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -20,6 +19,7 @@ from pydantic_core import PydanticKnownError
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
 from salvo.engine.wire.matching import ignore_rule_error
+from salvo.records import record
 from salvo.scenarios.result import MCP
 from salvo.scenarios.spec.file_model import FileModel, matches
 from salvo.scenarios.spec.tool_schema import McpServer, ServerName, Tool
@@ -167,7 +167,7 @@ _NEEDS_USER_MODEL = ("persona", "goal", "knows", "temperature", "max_tokens", "b
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cell:
     """Which cell of a file with cases or a matrix a scenario is."""
 

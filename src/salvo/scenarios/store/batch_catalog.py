@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import RLock
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import StoreError, TapeError, UnknownIdError
+from salvo.records import record
 from salvo.scenarios.analysis.comparison_inputs import find_divergences
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchCounts, BatchSummary, Cost, Latency, TurnCounts, summarise
@@ -37,7 +38,7 @@ _GRACE = timedelta(seconds=60)
 """Added to the timeout of a run, before a batch without news counts as ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchRow(BatchCounts):
     """A batch in a list: its summary without single runs."""
 
@@ -55,7 +56,7 @@ class BatchRow(BatchCounts):
     """Whether runs are missing and something happened recently. This is a guess: the process may have been killed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CachedBatch:
     """Everything about a batch that is known without its run files."""
 

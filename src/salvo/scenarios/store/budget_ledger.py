@@ -10,11 +10,12 @@ together exceed the limit by no more than what their runs in flight cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError
+from salvo.records import record
 from salvo.scenarios.store.backends.base import Storage
 from salvo.scenarios.store.backends.leases import Leases
 from salvo.scenarios.store.stored_file import parse_stored
@@ -24,7 +25,7 @@ _SMALLEST_SHARE = 0.01
 """Of the limit: less is not worth a write."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ledger:
     """What is spent and granted. All amounts are dollars."""
 
@@ -34,7 +35,7 @@ class Ledger:
     """What each session may spend in all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionSpending:
     spent: float
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import copy_fields
+from salvo.records import record
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, Cause, Outcome, RunIdentity
 
 LONGEST_ERROR = 300
@@ -18,7 +19,7 @@ _HASH = 16
 _BATCH_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judged:
     """The result of one assertion in one run; `passed` is None if it could not be judged."""
 
@@ -28,7 +29,7 @@ class Judged:
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexEntry(RunIdentity):
     """A run as lists show it. Every line has the fields without a default; later versions may add fields."""
 

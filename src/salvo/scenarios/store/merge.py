@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.result import Batch
 from salvo.scenarios.shards import batch_difference
 from salvo.scenarios.store.ids import split_run_id
 from salvo.scenarios.store.store import RunStore
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MergedStores:
     """The runs that were added to a store and those that it had, and the batches of the other stores."""
 

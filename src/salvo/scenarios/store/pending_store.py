@@ -11,10 +11,10 @@ process was killed in between, and the run counts. The question batches are kept
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from salvo.engine.jsonio import json_codec
+from salvo.records import record
 from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.store.backends.base import Storage
 from salvo.scenarios.store.ids import checked_id, is_id, is_run_id
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _BATCHES = "question-batches"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PendingRun:
     run: AgentRunResult
     questions: dict[str, Any]

@@ -7,11 +7,11 @@ written as soon as it is paid for, so neither a crash nor Ctrl-C loses money.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import make_folder, read_regular, unreadable, unwritable
+from salvo.records import record
 from salvo.scenarios.store.backends.base import map_in_threads
 from salvo.scenarios.store.backends.folder import own_path
 from salvo.scenarios.store.ids import checked_id
@@ -21,7 +21,7 @@ from salvo.scenarios.store.store import RunStore
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeVerdict:
     """`passed` is None without a majority. A vote is None if the judge gave no readable one."""
 
@@ -33,7 +33,7 @@ class JudgeVerdict:
     cost: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rejudgement:
     """One transcript judged once by every judge of its scenario, in the order of the scenario."""
 

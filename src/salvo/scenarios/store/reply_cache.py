@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, Wire
 from salvo.engine.wire.cache import CachingWire, ReplyCache
 from salvo.errors import StoreError
+from salvo.records import record
 from salvo.scenarios.store.store import RunStore
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CacheSource:
     """Replies of earlier runs, and the endpoints whose addresses they are found by."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, TapeError
+from salvo.records import record
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
 from salvo.scenarios.store.ids import checked_id, is_id, only_match
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
@@ -24,7 +25,7 @@ PREFIX = "score-"
 """Every id begins with it, so that it is never mistaken for that of a batch."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scoring:
     """The runs of one batch, scored with one scenario."""
 
@@ -59,7 +60,7 @@ class Scoring:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunScore:
     """The verdict on one stored run."""
 

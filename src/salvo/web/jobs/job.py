@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from salvo.engine.runtime.pool import Pool, PoolStopped
@@ -19,6 +19,7 @@ from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.evidence.citations import withhold_claims
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
+from salvo.records import record
 from salvo.web.responses import error_detail
 
 
@@ -39,7 +40,7 @@ class JobState(StrEnum):
         return self not in (JobState.QUEUED, JobState.RUNNING)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VoteSummary:
     """One answer to one check. `sequence` is its number in the store and the id of its event."""
 
@@ -68,7 +69,7 @@ class VoteSummary:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WaitingCall:
     """One call that waits before it is sent again."""
 
@@ -79,7 +80,7 @@ class WaitingCall:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RetryNotice:
     """Calls are retried, because the provider asked for it or gave no answer. The longest wait is `seconds`."""
 
@@ -89,7 +90,7 @@ class RetryNotice:
     """Every call that waits, the longest wait first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenCallsNotice:
     """Calls to the evaluator that have not been answered yet."""
 

@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,6 +26,7 @@ from salvo.playbooks.store.queueing import notifications
 from salvo.playbooks.store.queueing.leases import Submission
 from salvo.playbooks.store.records import ErrorDetail, StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
+from salvo.records import record
 from salvo.web.jobs.changes import Changes
 from salvo.web.jobs.job import Job, JobState
 from salvo.web.jobs.requirements import requirement
@@ -42,7 +42,7 @@ _REMEMBERED = 1000
 """Failed evaluations."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SchedulerLimits:
     running: int = 4
     """Evaluations that run at the same time on this server."""
@@ -50,7 +50,7 @@ class SchedulerLimits:
     """Evaluations that wait, on all servers together."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _WaitingJob:
     """A job that only this server can run. The config holds the API key, which exists only until the job ends."""
 

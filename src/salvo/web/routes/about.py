@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -13,6 +12,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.evaluate.text_files import SUFFIXES
 from salvo.playbooks.report.builder import RUNNER_FINGERPRINT
+from salvo.records import record
 from salvo.web.responses import JsonRoute
 from salvo.web.security import MAX_DOCUMENT_BYTES, MAX_REQUEST_BYTES
 from salvo.web.services import ServicesDep
@@ -20,7 +20,7 @@ from salvo.web.services import ServicesDep
 router = APIRouter(prefix="/api", tags=["about"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class About:
     version: str
     runner: str
@@ -56,7 +56,7 @@ def about(services: ServicesDep) -> About:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Example:
     id: str
     title: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,7 @@ from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.verification import verify_store
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.store.audit_entries import AuditFilter
+from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH
 from salvo.web.responses import ConflictError, JsonRoute
 from salvo.web.services import Services, ServicesDep
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/api", tags=["audit"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditLogRow:
     number: int
     at: str
@@ -47,13 +47,13 @@ class AuditLogRow:
     signature: EntrySignature
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditAction:
     name: str
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditLogPage:
     """The newest first. Each entry was compared with its hash and with the entry before it."""
 
@@ -131,7 +131,7 @@ def _page_sentence(rows: Sequence[AuditLogRow], total: int) -> str:
     return sentence if total == len(rows) else f"{sentence} The entries on other pages were not checked."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verification:
     altered: int
     """The number of parts that were altered."""
@@ -172,7 +172,7 @@ def _listed_revocations() -> dict[str, Revocation]:
     return read_revocations(revoked_keys_file(os.environ, Path.home()))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SigningKeyDetail:
     public_key: str | None
     """The public key of this server; null if it signs nothing."""

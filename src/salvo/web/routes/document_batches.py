@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -25,6 +24,7 @@ from salvo.playbooks.documents.matrix import (
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail
+from salvo.records import record
 from salvo.web.request_models import Name, RequestModel, needs_key
 from salvo.web.responses import ConflictError, JsonRoute, error_detail
 from salvo.web.routes import evaluations
@@ -49,7 +49,7 @@ class UnreadCreate(RequestModel, json_schema_extra={"examples": [{"file_name": "
     message: Name = Field(description="Why the file could not be read.")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchesPage:
     entries: tuple[BatchEntry, ...]
     """The newest first."""
@@ -58,7 +58,7 @@ class BatchesPage:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchMatrix:
     """The documents of a batch, with the results of their checks so far."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Literal
@@ -15,6 +14,7 @@ from salvo.engine.sandbox import workers
 from salvo.errors import InputError
 from salvo.playbooks.evaluate.inputs import key_warning
 from salvo.playbooks.evaluate.text_files import SUFFIXES, read_text_file
+from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import MAX_NAME_LENGTH
 from salvo.web.responses import JsonRoute
@@ -23,7 +23,7 @@ from salvo.web.services import ServicesDep
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentText:
     name: str
     text: str

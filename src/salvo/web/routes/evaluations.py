@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header
@@ -20,6 +20,7 @@ from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation
+from salvo.records import record
 from salvo.web import events
 from salvo.web.jobs import requirements
 from salvo.web.jobs.job import JobState, OpenCallsNotice, RetryNotice, VoteSummary
@@ -37,7 +38,7 @@ Key = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckSummary:
     check_id: str
     severity: Severity
@@ -46,7 +47,7 @@ class CheckSummary:
     """Whether the evaluator answers it; the report computes the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluation:
     """The current state of an evaluation. Its report has the same id."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter
@@ -16,6 +15,7 @@ from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.session import DEFAULT_EVALUATORS, EvaluatorConfig
+from salvo.records import record
 from salvo.web.request_models import EvaluationCreate, evaluator_config, needs_key
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
@@ -24,7 +24,7 @@ from salvo.web.settings import Settings
 router = APIRouter(prefix="/api", tags=["evaluators"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorInfo:
     name: str
     """As in a request: "rules" or "anthropic/claude-sonnet-4-6"."""
@@ -40,7 +40,7 @@ class EvaluatorInfo:
     """Dollars per million tokens; None if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProviderInfo:
     name: str
     title: str
@@ -50,7 +50,7 @@ class ProviderInfo:
     models: tuple[EvaluatorInfo, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorList:
     rules: EvaluatorInfo
     providers: tuple[ProviderInfo, ...]
@@ -109,7 +109,7 @@ ANSWER_TOKENS = 200
 """Roughly; a reasoning model needs more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Estimate:
     """What an evaluation would send, and roughly what it would cost."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -17,6 +16,7 @@ from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.damage import damaged_evaluation
 from salvo.playbooks.store.history import HistorySort
 from salvo.playbooks.store.records import BaselineRecord, DamagedEvaluation, HistoryRow, TimelinePoint
+from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep, UserDep
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/api", tags=["history"], route_class=JsonRoute)
 NameQuery = Annotated[str, Query(max_length=MAX_NAME_LENGTH)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HistoryPage:
     rows: tuple[HistoryRow, ...]
     damaged: tuple[DamagedEvaluation, ...]
@@ -75,7 +75,7 @@ def history(
     return HistoryPage(tuple(page.rows), tuple(page.damaged), offset, limit, page.more, page.total)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     name: str
     reports: int
@@ -87,7 +87,7 @@ def subjects(services: ServicesDep) -> list[Subject]:
     return [Subject(name, reports) for name, reports in services.store.subjects()]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimelineReport(TimelinePoint):
     """A report of the timeline, with the consistency thresholds of its playbook."""
 

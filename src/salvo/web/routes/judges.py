@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -17,6 +17,7 @@ from salvo.playbooks.report.compare import agreement
 from salvo.playbooks.report.report import DocumentIdentity, Report
 from salvo.playbooks.report.verdict_reasons import check_title
 from salvo.playbooks.store.records import StoredEvaluation
+from salvo.records import record
 from salvo.web.request_models import Name, RequestModel, Seconds, check_key, evaluator_config
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.evaluations import Evaluation, Key, show
@@ -62,7 +63,7 @@ def _group(stored: StoredEvaluation, services: Services) -> str:
     return stored.group
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgedReport:
     report_id: str
     evaluator: str
@@ -71,7 +72,7 @@ class JudgedReport:
     status: ShownStatus
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgedCheck:
     check_id: str
     title: str
@@ -82,7 +83,7 @@ class JudgedCheck:
     """None if not all of them judged it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeTable:
     reports: list[JudgedReport]
     """All reports on the same text with the same playbook that were made together or again, the oldest first."""

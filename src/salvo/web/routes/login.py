@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from math import ceil
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from pydantic import Field
 from salvo.playbooks.accounts import passwords
 from salvo.playbooks.accounts.account_store import AccountStore
 from salvo.playbooks.accounts.users import MAX_NAME_LENGTH, MAX_PASSWORD_LENGTH
+from salvo.records import record
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import ForbiddenError, JsonRoute, TooManyAttemptsError
 from salvo.web.security import set_session_cookie
@@ -29,7 +29,7 @@ _hashing = asyncio.Semaphore(2)
 """Each hash needs 64 MB of memory for a moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoginOptions:
     passwords: bool
     """Whether there are users who log in with a name and a password."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fastapi import APIRouter, Request
 from pydantic import Field
 
@@ -19,6 +17,7 @@ from salvo.playbooks.playbook.validate import playbook_without_errors
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.report import CheckResult
+from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import Name, RequestModel, Seconds, Text, check_key, evaluator_config
 from salvo.web.responses import JsonRoute
@@ -47,7 +46,7 @@ class ExampleTrialCreate(RequestModel, json_schema_extra={"examples": [{"playboo
     timeout: Seconds | None = Field(None, description="How many seconds one call may take.")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TriedCheck:
     check_id: str
     severity: Severity
@@ -59,7 +58,7 @@ class TriedCheck:
     notices: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrialResult:
     evaluator: str
     checks: list[TriedCheck]
@@ -67,7 +66,7 @@ class TrialResult:
     """That the text seems to contain a credential, if it does."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExampleResult:
     check_id: str
     number: int
@@ -77,7 +76,7 @@ class ExampleResult:
     tried: TriedCheck
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExampleTrialResult:
     evaluator: str
     examples: list[ExampleResult]

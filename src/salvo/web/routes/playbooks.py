@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from fastapi import APIRouter, Request
@@ -18,6 +18,7 @@ from salvo.playbooks.playbook.saving import SavedVersion, saving_problems
 from salvo.playbooks.playbook.validate import examine, problems, stored_playbook
 from salvo.playbooks.store.records import UsedPlaybook
 from salvo.playbooks.store.saved_playbooks import SavedPlaybook, SavedPlaybooks
+from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import RequestModel, Text
 from salvo.web.responses import JsonRoute
@@ -29,7 +30,7 @@ MAX_USED = 50
 """Playbooks of stored evaluations in the list."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybookSummary:
     id: str
     version: str
@@ -46,13 +47,13 @@ class PlaybookSummary:
     """The newest evaluation that used it; None for a playbook of the library, and for a saved one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybookDetail:
     listed: PlaybookSummary
     document: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybookFindings:
     valid: bool
     findings: list[PlaybookProblem]

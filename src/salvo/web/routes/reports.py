@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +22,7 @@ from salvo.playbooks.report.verdict_reasons import VerdictReason, check_title, n
 from salvo.playbooks.review.build_section import review_section
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import BaselineRecord, StoredEvaluation
+from salvo.records import record
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.audit import required_signing_key
@@ -31,7 +31,7 @@ from salvo.web.services import Services, ServicesDep, UserDep
 router = APIRouter(prefix="/api", tags=["reports"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutlinePart:
     """A part of the text that the page shows as what it is."""
 
@@ -47,7 +47,7 @@ class OutlinePart:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportTexts:
     """The normalised texts that were evaluated. Locations count code points of `ai_output`."""
 
@@ -59,7 +59,7 @@ class ReportTexts:
     """The headings, list items, table cells and pages of the file that `ai_output` was read from."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckLabels:
     title: str
     """The name of the check, in words."""
@@ -74,7 +74,7 @@ class CheckLabels:
     """That votes are missing, or that the evidence did not support the vote."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportLabels:
     """Labels for the page, worded exactly as in the report's exports."""
 
@@ -117,7 +117,7 @@ class ReportLabels:
     spending: list[NamedValue]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredReport:
     report: Report
     document: dict[str, Any]
@@ -287,7 +287,7 @@ class ReportPair(RequestModel, json_schema_extra={"examples": [{"a": "01j9", "b"
     b: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportComparisonDetail:
     disclaimers: tuple[str, ...]
     comparison: ReportComparison

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -20,6 +19,7 @@ from salvo.playbooks.review.reviewed import as_reviewed
 from salvo.playbooks.review.rules import MAX_NAME_LENGTH, MAX_REASON_LENGTH
 from salvo.playbooks.review.state import CheckReview, FindingReview, SignOff, event_histories, state
 from salvo.playbooks.store.column_text import as_name
+from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH as MAX_QUERY_LENGTH
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
@@ -66,20 +66,20 @@ class ReviewCreate(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckReviewDetail:
     review: CheckReview
     sentence: str
     """Both results in words; empty if no reviewer decided."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SignOffDetail:
     sign_off: SignOff
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewStep:
     """A line of the history."""
 
@@ -91,7 +91,7 @@ class ReviewStep:
     """Whether its author can still withdraw or amend it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportReview:
     report_id: str
     headline: str
@@ -178,7 +178,7 @@ def _history(report: Report, events: Sequence[ReviewEvent]) -> list[ReviewStep]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewQueuePage:
     """Undecided before decided, disagreements first, then failures, then the newest."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -15,6 +14,7 @@ from salvo.playbooks.playbook.changes import PlaybookChange, changes, effect
 from salvo.playbooks.playbook.saving import SavedVersion
 from salvo.playbooks.playbook.validate import playbook_without_errors
 from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
+from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
@@ -52,7 +52,7 @@ class ListingChange(RequestModel, json_schema_extra={"examples": [{"by": "Dana E
     by: PersonName = Field(description="Who does it: the name as typed.")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SavedVersionList:
     playbook_id: str
     versions: list[SavedVersion]
@@ -97,7 +97,7 @@ def version(playbook_id: Name, number: Number, services: ServicesDep) -> Playboo
     return saved_detail(services.store.saved_playbooks.load(playbook_id, number))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybookDiff:
     before: SavedVersion
     after: SavedVersion

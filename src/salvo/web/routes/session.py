@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
 
 from salvo.playbooks.accounts import users
 from salvo.playbooks.accounts.users import Role
+from salvo.records import record
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import ConflictError, JsonRoute
 from salvo.web.routes import login
@@ -21,7 +21,7 @@ from salvo.web.sessions import LoginSession
 router = APIRouter(prefix="/api", tags=["session"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CurrentSession:
     user: str
     role: Role

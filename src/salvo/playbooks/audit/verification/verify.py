@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -25,6 +24,7 @@ from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.report.evidence.quotes import is_same_passage
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
+from salvo.records import record
 
 _MAX_DIFFERENCES = 5
 """The number of differences that a message names."""
@@ -55,7 +55,7 @@ class VerificationState(StrEnum):
     """None of the authorities that were named vouches for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VerificationFinding:
     part: str
     """What was verified: the report, the votes, the audit log …"""

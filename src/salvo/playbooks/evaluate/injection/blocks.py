@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from salvo.playbooks.evaluate.injection import english, markup
 from salvo.playbooks.evaluate.injection.finding import first_kind
 from salvo.playbooks.evaluate.injection.segments import Shape, plain
 from salvo.playbooks.evaluate.inputs import Span
+from salvo.records import record
 
 MAX_SENTENCES_AFTER = 4
 """Sentences that belong to a block after the last one that addresses the evaluator, in one paragraph."""
@@ -21,7 +21,7 @@ _MIN_CONTENT_WORDS = 5
 """Words of a sentence that says something. A forged heading reaches to the first paragraph that has one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadSentence:
     """A sentence. If it has a kind, it addresses the evaluator; `start` is where it begins to."""
 
@@ -30,7 +30,7 @@ class ReadSentence:
     kind: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadPassage:
     shape: Shape
     span: Span

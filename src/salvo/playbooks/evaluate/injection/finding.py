@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from salvo.playbooks.evaluate.inputs import Span
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InjectionFinding:
     """A block of the AI output that tries to steer its evaluation, or hides something. It is no evidence."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from salvo.engine.wire.base import Wire
 from salvo.playbooks.enums import Result
@@ -13,9 +12,10 @@ from salvo.playbooks.evaluate.patterns import Hit
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.report import Calibration
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """One run of one check: everything that a judge gets."""
 

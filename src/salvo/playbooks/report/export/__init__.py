@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,12 +15,13 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import html, json, junit, markdown
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.review.section import ReviewSection
+from salvo.records import record
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Rendering:
     """What a file is made from."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from salvo.playbooks.enums import Aggregation, Mode, Result
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.report.report import RawRun
 from salvo.playbooks.report.votes.variance import tally
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Decision:
     result: Result
     raw_result: Result | None

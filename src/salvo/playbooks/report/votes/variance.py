@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from salvo.engine.stats import voting
@@ -12,12 +11,13 @@ from salvo.engine.text.formatting import at_least
 from salvo.playbooks.enums import Aggregation, Mode, Result, Severity
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Variance
+from salvo.records import record
 
 _DECIMALS = 9
 """Two shares that agree to this many decimals are equal: rounding errors must not decide at a threshold."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VoteTally:
     result: Result
     confidence: float

@@ -8,12 +8,12 @@ checks, in its own transaction, that the evaluation is still its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from salvo.playbooks.store.queueing import process_owner
 from salvo.playbooks.store.records import State
+from salvo.records import record
 
 LEASE = timedelta(seconds=15)
 """From each renewal."""
@@ -26,7 +26,7 @@ TYPED_KEY = "typed key"
 """The requirement of an evaluation whose key was typed: only the server that has it in memory can run it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Submission:
     """How an evaluation was given to a server."""
 

@@ -7,7 +7,6 @@ columns that are no evidence, so the audit log has no entry of it. It has one if
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, or_, select, update
@@ -22,13 +21,14 @@ from salvo.playbooks.store.queueing.leases import NOBODY, Submission
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import IS_RUNNING, evaluations
+from salvo.records import record
 
 _ROW = evaluations.c
 LEASE_COLUMNS = (_ROW.id, _ROW.owner, _ROW.lease_until, _ROW.began_at, _ROW.requirement)
 _IS_WAITING = and_(IS_RUNNING, _ROW.began_at.is_(None))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueCounts:
     """Of all servers that use the database."""
 
@@ -36,7 +36,7 @@ class QueueCounts:
     running: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AbandonedEvaluations:
     """What was done about the evaluations whose owner is gone, by their ids."""
 

@@ -10,7 +10,6 @@ import asyncio
 import inspect
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from salvo.engine.jsonio.type_adapters import exception_text, type_adapter
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.runtime.user_code import abandonable
 from salvo.errors import SalvoError
+from salvo.records import record
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.evaluators.verdict import as_eval_result, unjudged
 from salvo.scenarios.result import AgentRunResult, EvalResult
@@ -44,7 +44,7 @@ class CustomFields(FileModel):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Raised:
     """An exception as a value: StopIteration cannot leave a thread, and SystemExit would end the program."""
 

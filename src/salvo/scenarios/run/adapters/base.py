@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from salvo.engine.chat.base import ChatModel
 from salvo.engine.chat.model import WiredModel
@@ -12,12 +12,13 @@ from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime import user_code
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Wire
+from salvo.records import record
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
 from salvo.scenarios.run.journal import Journal, JournaledModel
 from salvo.scenarios.run.tools.toolbox import ToolBox
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunContext:
     """What belongs to one run. Whatever goes through the wire and the toolbox is recorded and can be replayed."""
 

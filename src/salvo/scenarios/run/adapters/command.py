@@ -29,6 +29,7 @@ from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_pro
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.replay import ReplayWire
 from salvo.errors import BadReplyError, ContextTooLongError, InputError, ProviderError
+from salvo.records import record
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped, ToolCall
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.served_tools import OWN, ServedTools
@@ -221,7 +222,7 @@ def path_rules(options: CommandOptions, wire: Wire) -> PathRules:
     return PathRules([*options.allow_paths, *recorded])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PassedInput:
     """The words of a command, its standard input, and the variables that name files of its input."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import first_lines
 from salvo.engine.text.messages import excerpt
+from salvo.records import record
 from salvo.scenarios.run.conversation.facts import unknown_facts
 
 _PERSONA_WORDS = 5
@@ -108,7 +108,7 @@ _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserFacts:
     """What a simulated user was told."""
 

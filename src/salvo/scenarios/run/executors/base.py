@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
+from salvo.records import record
 from salvo.scenarios.result import AgentRunResult, Batch, Replayable
 from salvo.scenarios.run.attempt import FinishedRun
 from salvo.scenarios.run.journal import Spend
@@ -47,7 +47,7 @@ class Lease(NamedTuple):
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EncodedRun:
     """A run as a worker sends it: what lists show of it, and the content of its file as bytes."""
 
@@ -77,7 +77,7 @@ class Executor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Driver:
     """What workers tell the process that leases them runs, and what it knows."""
 

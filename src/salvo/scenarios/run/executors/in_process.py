@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
 
+from salvo.records import record
 from salvo.scenarios.run.attempt import FinishedRun, run_once
 from salvo.scenarios.run.environment import PreparedScenario, Session
 from salvo.scenarios.run.executors.base import Lease
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InProcess:
     session: Session
     scenarios: Mapping[str, PreparedScenario]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.sandbox.frames import split_frames, write_frame
 from salvo.engine.wire.base import RecordingOptions
+from salvo.records import record
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.executors.base import EncodedRun, ReplayNote
@@ -30,7 +30,7 @@ class Message(NamedTuple):
     content: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerSetup:
     """Everything that a worker needs to build its own session: names and settings, no keys and no objects."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from salvo.engine.runtime.clock import Clock
+from salvo.records import record
 from salvo.scenarios.result import Batch, ListedServer
 from salvo.scenarios.run.sharing.shared_budget import SharedBudget
 from salvo.scenarios.run.sharing.shared_rates import RateExchange
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from salvo.scenarios.run.runner import ScenarioRuns
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShardSharing:
     store: RunStore
     shard: Shard

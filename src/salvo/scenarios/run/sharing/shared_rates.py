@@ -20,6 +20,7 @@ from salvo.engine.rates.rate_shares import RateState, equal_shares
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import call_blocking, is_set_within
 from salvo.errors import StoreError
+from salvo.records import record
 from salvo.scenarios.store.backends.base import Storage
 from salvo.scenarios.store.stored_file import parse_stored
 
@@ -29,7 +30,7 @@ _GONE_AFTER = 20.0
 """Seconds without a change after which a shard counts no more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShardRates:
     """What the object of a shard holds."""
 

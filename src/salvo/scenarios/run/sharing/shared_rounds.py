@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from salvo.engine.runtime.pool import call_blocking
+from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import is_unsettled
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.shards import Shard
@@ -32,7 +32,7 @@ class _Look(NamedTuple):
     has_ended: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SharedRounds:
     """The part of one shard in the rounds of a batch."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from salvo.engine.jsonio.json_schema import check
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import InputError
+from salvo.records import record
 from salvo.scenarios.run.tools.function import FunctionTool, tool_source, tools_in
 from salvo.scenarios.run.tools.toolbox import Tool
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool
@@ -22,7 +22,7 @@ from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.tool_schema import YamlTool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundTool:
     """A tool of a scenario before any run: `make` returns the tool of one run."""
 

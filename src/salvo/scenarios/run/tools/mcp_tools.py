@@ -18,6 +18,7 @@ from salvo.engine.runtime.pool import gather
 from salvo.engine.text.formatting import first_lines
 from salvo.engine.wire.base import Wire
 from salvo.errors import InputError, McpAnswerError, McpError
+from salvo.records import record
 from salvo.scenarios.result import COMMAND, MCP, Batch, ListedServer
 from salvo.scenarios.run.tools.toolbox import Tool, ToolFailure
 from salvo.scenarios.run.tools.yaml_tool import matches
@@ -27,7 +28,7 @@ _MAX_LISTED = 20
 """Names of tools in a message."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreparedServer:
     """An MCP server of a scenario, and how it is reached. Nothing is started yet."""
 
@@ -39,7 +40,7 @@ class PreparedServer:
         return self.settings.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenServers:
     """The servers of one run: their tools, and what each of them lists of the tools that the agent gets."""
 
@@ -134,7 +135,7 @@ class McpServers:
         return FaultyTool(mcp_tool, list(faults), self._clock) if faults else mcp_tool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class McpTool:
     """A tool of an MCP server."""
 

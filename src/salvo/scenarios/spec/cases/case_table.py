@@ -16,6 +16,7 @@ from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.records import record
 from salvo.scenarios.spec.source_text import (
     SourcePosition,
     UnreadableError,
@@ -40,7 +41,7 @@ _TOO_MANY_COLUMNS = f"the cases have more than {_MAX_COLUMNS:,} columns"
 _USE = "read as cases"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScenarioCase:
     id: str
     values: dict[str, Any]

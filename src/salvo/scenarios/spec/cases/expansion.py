@@ -19,6 +19,7 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
 from salvo.engine.text.messages import did_you_mean, nearest
+from salvo.records import record
 from salvo.scenarios.result import CASE, PROVIDER_ADAPTERS
 from salvo.scenarios.spec.cases.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
 from salvo.scenarios.spec.cases.matrix import MATRIX, Axis, read_axes
@@ -80,7 +81,7 @@ class CellDocument(YamlDocument):
         return None, 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Exclusion:
     """The cases and the values of the matrix whose combinations are left out; None stands for all of them."""
 
@@ -319,7 +320,7 @@ class _Expansion:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Combination:
     """One combination of the matrix, to be filled with each case."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.records import record
 from salvo.scenarios.spec.cases.case_table import id_problem
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.yaml_source import YamlDocument
@@ -23,7 +23,7 @@ class AxisValue(NamedTuple):
     """Where it is in the scenario file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     """A line of the matrix. It sets the field at the path, several fields at once, or a variable."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from salvo.records import record
 
 if TYPE_CHECKING:
     from salvo.scenarios.store.backends.leases import Leases
@@ -22,7 +23,7 @@ _READERS = 16
 """Objects that are read at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredObject:
     """An object as a listing shows it."""
 

@@ -14,13 +14,13 @@ import os
 import platform
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import make_folder, read_regular, unwritable, write_atomically
 from salvo.engine.text.formatting import format_time
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.store.jsonl import open_for_appending, parse_line
 
 try:
@@ -35,7 +35,7 @@ _held: set[Path] = set()
 """The owner files of the locks that this process has. It may take them again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LockOwner:
     pid: int
     host: str

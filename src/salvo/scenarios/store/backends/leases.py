@@ -16,7 +16,6 @@ import platform
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +25,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.text.formatting import format_time
 from salvo.errors import StoreError
+from salvo.records import record
 from salvo.scenarios.store.backends.base import Storage
 from salvo.scenarios.store.backends.number_ranges import ALL_RUNS, NumberRange, join_ranges, subtract_ranges
 from salvo.scenarios.store.stored_file import parse_stored
@@ -39,7 +39,7 @@ EXPIRY = 60.0
 _MOST_TRIES = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseHolder:
     """A session as its object describes it."""
 
@@ -55,7 +55,7 @@ class LeaseHolder:
         return f"process {self.pid} on {self.host}, since {format_time(self.since)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseRegister:
     """Which session has which numbers of a batch."""
 

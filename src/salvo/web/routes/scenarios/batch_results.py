@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import NamedValue
+from salvo.records import record
 from salvo.scenarios.analysis.comparison_inputs import suite_summaries
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.grid import Grid, build_grids
@@ -47,7 +48,7 @@ MAX_SCORES = 10
 MAX_PROMPTS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchDetail:
     summary: BatchSummary
     """Lists of failures and of runs have at most 50 entries; counts are complete."""
@@ -101,7 +102,7 @@ def show(batch_id: str, services: ServicesDep) -> BatchDetail:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GridDetail:
     """All cells of a batch's suite in its command."""
 
@@ -141,7 +142,7 @@ def grid(batch_id: str, services: ServicesDep) -> GridDetail:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScoreDetail:
     """The verdicts of one `salvo score` on the runs of a batch."""
 
@@ -169,7 +170,7 @@ class ScoreDetail:
     """Scores that could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchScores:
     scores: list[ScoreDetail]
     """The newest 10, newest first."""
@@ -199,7 +200,7 @@ def _score_detail(scored: ScoredAgain) -> ScoreDetail:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolChoiceTable:
     """Which tools a model chose for which prompt, over all runs of a batch."""
 
@@ -232,7 +233,7 @@ def export(batch_id: str, services: ServicesDep) -> Response:
     return Response(content, media_type="text/html", headers={"content-disposition": disposition})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunPage:
     """Ordered by run number."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -14,6 +13,7 @@ from pydantic import Field
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.pool import is_set_within
 from salvo.engine.stats.rates import Interval
+from salvo.records import record
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.analysis.summary import (
@@ -39,13 +39,13 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListedBatch(BatchRow):
     labels: RateLabels
     """As in the terminal."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchPage:
     """Newest first."""
 
@@ -102,7 +102,7 @@ def _matches(row: BatchRow, scenario: str | None, model: str | None, verdict: Ba
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SeriesPoint:
     batch_id: str
     created_at: str
@@ -121,7 +121,7 @@ class SeriesPoint:
     latency_p95: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Series:
     """The batches of one scenario with one model, oldest first."""
 
@@ -131,7 +131,7 @@ class Series:
     points: list[SeriesPoint]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SeriesList:
     series: list[Series]
     more: bool

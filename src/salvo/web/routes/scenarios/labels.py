@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -12,6 +11,7 @@ from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import NamedValue
 from salvo.errors import UnknownIdError, UsageError
+from salvo.records import record
 from salvo.scenarios.labels import sentences
 from salvo.scenarios.labels.batch_labels import BatchLabels, NextQuestion
 from salvo.scenarios.labels.label_store import LONGEST_NAME, LONGEST_NOTE, LabelAnswer, reviewer_name
@@ -28,7 +28,7 @@ Reviewer = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, descripti
 LabelNumber = Annotated[int, Field(ge=1, le=100_000, description="How many runs this reviewer labels in all.")]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeAgreement:
     """How well a judge agrees with people."""
 
@@ -42,7 +42,7 @@ class JudgeAgreement:
     """That people agree less often with the judge than before."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LabelResult:
     """What the labels of a batch show."""
 
@@ -64,7 +64,7 @@ class LabelResult:
     """How well each two reviewers agree, as sentences."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlindQuestion:
     """A question for a reviewer. It has nothing that the judge or another reviewer said."""
 
@@ -76,7 +76,7 @@ class BlindQuestion:
     transcript: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LabelProgress:
     question: BlindQuestion | None
     """What is asked next; null if this reviewer has labelled as many runs as they wanted."""

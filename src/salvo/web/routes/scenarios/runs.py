@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from fastapi import APIRouter, Response
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import StoreError, TapeError
+from salvo.records import record
 from salvo.scenarios.analysis.alignment import SideBySide, align
 from salvo.scenarios.analysis.comparison_inputs import nearest_counterpart
 from salvo.scenarios.analysis.trajectory import Trajectory, trajectory
@@ -36,7 +36,7 @@ from salvo.web.services import Services, ServicesDep
 router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnHead:
     """A turn of a conversation without what was said, which the steps of the trajectory have."""
 
@@ -46,7 +46,7 @@ class TurnHead:
     user_tries: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunHead(RunIdentity):
     """A run without its steps. Long values are truncated; /raw has the whole run."""
 
@@ -74,7 +74,7 @@ class RunHead(RunIdentity):
     """The truncated values of eval_results, such as "0.actual", each with its full length in characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunDetail:
     run: RunHead
     trajectory: Trajectory
@@ -105,7 +105,7 @@ def raw(run_id: str, services: ServicesDep) -> Response:
     return Response(content, media_type="application/json", headers={"content-disposition": disposition})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunComparison:
     a: RunHead
     b: RunHead

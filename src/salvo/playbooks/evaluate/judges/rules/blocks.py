@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Literal, TypeAlias
 
 from salvo.playbooks.evaluate.judges.rules.finding import Span
 from salvo.playbooks.evaluate.judges.rules.folding import fold
+from salvo.records import record
 
 _SHORT_LINE = 8
 _TITLE_LINE = 14
@@ -30,7 +31,7 @@ class Kind(Enum):
     """It is not the author's."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     start: int
     end: int
@@ -46,7 +47,7 @@ _Shape: TypeAlias = Literal["blank", "fence", "row", "hashed", "quote", "listed"
 """What a line looks like by itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Line:
     """A line that is not empty. `following` is "" before a blank line and None at the end of the text."""
 

@@ -7,12 +7,12 @@ its stretch: the clauses up to the next contrast ("but", ";", "although").
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surroundings:
     """The context of a match: its clause up to the match, and its stretch before and after the match."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from salvo.records import record
 
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleFinding:
     """The verdict on one check, the sentences that support it, and the rule that fired.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
+from salvo.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockText:
     """A block of the text: as it stands there, and folded with its quotations masked."""
 

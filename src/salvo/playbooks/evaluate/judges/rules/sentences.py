@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Block, Kind, blank_spans, read_blocks
 from salvo.playbooks.evaluate.judges.rules.finding import Span
 from salvo.playbooks.evaluate.judges.rules.folding import fold
 from salvo.playbooks.evaluate.judges.rules.segments import BlockText, find_drafted, is_clause, is_contract_wording
+from salvo.records import record
 
 QUOTED = "qqq"
 """Replaces quoted words in a folded sentence."""
@@ -24,7 +25,7 @@ _MAX_QUOTATION = 1500
 _SHORT_QUOTATION_WORDS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sentence:
     """One sentence. `plain` keeps quoted terms of up to three words; in `own` all quotations are masked.
 
