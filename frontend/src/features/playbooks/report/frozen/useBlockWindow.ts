@@ -37,14 +37,12 @@ export function useBlockWindow(
   const [, remeasured] = useState(0);
   const printing = usePrinting();
   const hadFocus = useRef(false);
-  const atEnd = useRef(false);
   const all = whole || printing;
 
   const update = useCallback(() => {
     const region = scroller.current;
     if (!region) return;
     const next = rangeAt(heights, region.scrollTop - MARGIN, region.scrollTop + region.clientHeight + MARGIN);
-    atEnd.current = region.scrollTop > 0 && region.scrollTop + region.clientHeight >= region.scrollHeight - 1;
     hadFocus.current = container.current?.contains(document.activeElement) ?? false;
     setRange((current) => (current.first === next.first && current.end === next.end ? current : next));
   }, [heights, scroller, container]);
@@ -75,18 +73,13 @@ export function useBlockWindow(
       }
     }
     if (changed) remeasured((count) => count + 1);
-    // The last blocks may be higher than estimated. Who went to the end stays there.
-    if (changed && atEnd.current && scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
     // What had the focus may have left the document. The keys should still scroll the text.
     if (hadFocus.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
     hadFocus.current = false;
   });
 
   const reveal = useCallback(
-    (index: number) => {
-      atEnd.current = false;
-      setRange({ first: Math.max(0, index - 1), end: Math.min(blocks.length, index + 2) });
-    },
+    (index: number) => setRange({ first: Math.max(0, index - 1), end: Math.min(blocks.length, index + 2) }),
     [blocks],
   );
   if (all) return { first: 0, end: blocks.length, above: 0, below: 0, reveal };
