@@ -18,6 +18,8 @@ export interface BlockWindow extends BlockRange {
 
 /** How far beyond the visible part blocks are rendered, in pixels. */
 const MARGIN = 1200;
+/** What a reader moves through the text with. */
+const MOVES = ["keydown", "wheel", "pointerdown", "touchstart"] as const;
 /** How a block that was not rendered yet is estimated: pixels per line, and characters per rendered line. */
 const LINE_HEIGHT = 27;
 const CHARACTERS_PER_LINE = 70;
@@ -37,6 +39,8 @@ export function useBlockWindow(
   const [, remeasured] = useState(0);
   const printing = usePrinting();
   const hadFocus = useRef(false);
+  // After the End key, until the reader moves on: blocks may turn out higher than estimated, and the end moves away.
+  const atEnd = useRef(false);
   const all = whole || printing;
 
   const update = useCallback(() => {
@@ -54,9 +58,18 @@ export function useBlockWindow(
     const observer = new ResizeObserver(update);
     observer.observe(region);
     region.addEventListener("scroll", update, { passive: true });
+    const move = (event: Event) => {
+      const key = event instanceof KeyboardEvent && !event.shiftKey && !event.altKey ? event.key : "";
+      atEnd.current = key === "End";
+      if (key !== "End" && key !== "Home") return;
+      event.preventDefault();
+      region.scrollTop = key === "End" ? region.scrollHeight : 0;
+    };
+    for (const type of MOVES) region.addEventListener(type, move, { passive: type !== "keydown" });
     return () => {
       observer.disconnect();
       region.removeEventListener("scroll", update);
+      for (const type of MOVES) region.removeEventListener(type, move);
     };
   }, [all, scroller, update]);
 
@@ -73,13 +86,17 @@ export function useBlockWindow(
       }
     }
     if (changed) remeasured((count) => count + 1);
+    if (atEnd.current && scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
     // What had the focus may have left the document. The keys should still scroll the text.
     if (hadFocus.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
     hadFocus.current = false;
   });
 
   const reveal = useCallback(
-    (index: number) => setRange({ first: Math.max(0, index - 1), end: Math.min(blocks.length, index + 2) }),
+    (index: number) => {
+      atEnd.current = false;
+      setRange({ first: Math.max(0, index - 1), end: Math.min(blocks.length, index + 2) });
+    },
     [blocks],
   );
   if (all) return { first: 0, end: blocks.length, above: 0, below: 0, reveal };
