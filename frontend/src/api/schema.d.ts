@@ -5104,8 +5104,8 @@ export interface components {
              */
             cache_write: number;
         };
-        /** User */
-        User: {
+        /** UserAccount */
+        UserAccount: {
             /** Name */
             name: string;
             role: components["schemas"]["Role"];
@@ -7879,7 +7879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"][];
+                    "application/json": components["schemas"]["UserAccount"][];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

@@ -200,7 +200,7 @@ def test_waits_for_a_rate_limit_are_neither_latency_nor_timeout(project: UserPro
     assert stored["outcome"] == "passed", stored["error"]
     assert stored["metrics"]["latency"] < 5
     assert stored["metrics"]["retries"] == 1
-    assert "rate limited, retrying in 6 s" in ran.stderr
+    assert re.search("rate limited, retrying in [67] s", ran.stderr), "up to a tenth longer than requested"
 
 
 def test_a_planted_key_is_nowhere_in_the_store(project: UserProject) -> None:

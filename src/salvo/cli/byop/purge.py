@@ -32,11 +32,11 @@ _MOST_DAYS = 36_500
 @click.option("--dry-run", is_flag=True, help="List what would be erased, and erase nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation, as in a scheduled job.")
 def purge(days: int, keep_baselines: bool, by: str | None, dry_run: bool, yes: bool) -> None:
-    """Erase the evaluations that are older than a number of days: their texts, votes, reports and reviews.
+    """Erase the evaluations that are older than a number of days.
 
-    Batches of documents of which no evaluation is left are erased too. The audit log stays whole: it contains hashes,
-    verdicts and names but no texts, and records each erasure with who asked for it, when, and this rule. What still
-    runs or waits is kept. A baseline that is erased is cleared.
+    Their texts, votes, reports and reviews are erased, and batches of documents of which no evaluation is left. The
+    audit log stays whole: it contains hashes, verdicts and names but no texts, and records each erasure with who asked
+    for it, when, and this rule. What still runs or waits is kept. A baseline that is erased is cleared.
     """
     before = SystemClock().now() - timedelta(days=days)
     with open_store() as store:

@@ -13,7 +13,7 @@ from salvo.cli.output import ask_password, echo, echo_json
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, UnknownIdError, UsageError
 from salvo.playbooks.accounts import passwords
-from salvo.playbooks.accounts.users import Role, User, check_password, checked_name
+from salvo.playbooks.accounts.users import Role, UserAccount, check_password, checked_name
 
 _role = click.Choice([str(role) for role in Role])
 
@@ -67,7 +67,7 @@ def list_users(as_json: bool) -> None:
     echo(pluralize(len(users), "user"), err=True)
 
 
-def _users() -> list[User]:
+def _users() -> list[UserAccount]:
     try:
         with open_store() as store:
             return store.accounts.users.list()

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, RowMapping, delete, func, insert, select, upd
 
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import UnknownIdError, UsageError
-from salvo.playbooks.accounts.users import Role, User, checked_name, name_key
+from salvo.playbooks.accounts.users import Role, UserAccount, checked_name, name_key
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store.database import Database
@@ -29,12 +29,12 @@ class UserStore:
         with self._database.reading() as connection:
             return bool(connection.scalar(select(func.count()).select_from(users)))
 
-    def list(self) -> list[User]:
+    def list(self) -> list[UserAccount]:
         """Return the users in the order of their names, disabled ones too."""
         with self._database.reading() as connection:
             return [_user(row) for row in connection.execute(select(users).order_by(users.c.name_key)).mappings()]
 
-    def find(self, name: str) -> User:
+    def find(self, name: str) -> UserAccount:
         with self._database.reading() as connection:
             return _user(_row(connection, name))
 
@@ -44,7 +44,7 @@ class UserStore:
         with self._database.reading() as connection:
             return connection.scalar(query)
 
-    def add(self, name: str, role: Role, password_hash: str | None) -> User:
+    def add(self, name: str, role: Role, password_hash: str | None) -> UserAccount:
         stored = checked_name(name)
         now = as_stored(self._clock.now())
         with self._database.writing(alone=True) as connection:
@@ -63,15 +63,15 @@ class UserStore:
             self._log(connection, audit_log.USER_ADDED, stored, now, role=str(role))
             return _user(_row(connection, stored))
 
-    def set_role(self, name: str, role: Role) -> User:
+    def set_role(self, name: str, role: Role) -> UserAccount:
         return self._change(name, audit_log.USER_ROLE_CHANGED, {"role": str(role)}, role=str(role))
 
-    def set_disabled(self, name: str, *, disabled: bool) -> User:
+    def set_disabled(self, name: str, *, disabled: bool) -> UserAccount:
         """Let somebody no longer log in, or let them in again. Their sessions end at once, on every server."""
         action = audit_log.USER_DISABLED if disabled else audit_log.USER_ENABLED
         return self._change(name, action, {"disabled": disabled}, ends_sessions=disabled)
 
-    def set_password(self, name: str, password_hash: str, *, by: str | None = None) -> User:
+    def set_password(self, name: str, password_hash: str, *, by: str | None = None) -> UserAccount:
         """Give somebody a new password, and end their sessions. `by` is the user who changes their own."""
         values = {"password_hash": password_hash, "password_set_at": as_stored(self._clock.now())}
         return self._change(name, audit_log.USER_PASSWORD_SET, values, ends_sessions=True, by=by)
@@ -91,7 +91,7 @@ class UserStore:
         ends_sessions: bool = False,
         by: str | None = None,
         **details: str,
-    ) -> User:
+    ) -> UserAccount:
         now = as_stored(self._clock.now())
         with self._database.writing(alone=True) as connection:
             stored = _user(_row(connection, name)).name
@@ -119,5 +119,5 @@ def _row(connection: Connection, name: str) -> RowMapping:
     return row
 
 
-def _user(row: RowMapping) -> User:
-    return User(row["name"], Role(row["role"]), bool(row["disabled"]), row["created_at"], row["password_set_at"])
+def _user(row: RowMapping) -> UserAccount:
+    return UserAccount(row["name"], Role(row["role"]), bool(row["disabled"]), row["created_at"], row["password_set_at"])

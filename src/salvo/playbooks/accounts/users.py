@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 @record
-class User:
+class UserAccount:
     name: str
     role: Role
     disabled: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from salvo.playbooks.accounts.users import User
+from salvo.playbooks.accounts.users import UserAccount
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
@@ -12,6 +12,6 @@ router = APIRouter(prefix="/api", tags=["users"], route_class=JsonRoute)
 
 
 @router.get("/users", operation_id="listUsers")
-def users(services: ServicesDep) -> list[User]:
+def users(services: ServicesDep) -> list[UserAccount]:
     """Return the users in the order of their names, disabled ones too."""
     return services.store.accounts.users.list()
