@@ -41,7 +41,7 @@ def choose_model(page: Page, address: str, key: str = KEY) -> None:
 
 
 def enter_key(page: Page, key: str = KEY) -> None:
-    page.get_by_label(re.compile("^API key")).fill(key)
+    page.get_by_label(re.compile("^API key for ")).fill(key)
 
 
 def run(page: Page) -> None:
