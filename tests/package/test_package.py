@@ -30,7 +30,7 @@ ALLOWED = re.compile(
     r"|salvo/scenarios/spec/templates/[\w.]+\.(yaml|txt)"
     r"|salvo/web/examples/examples\.json"
     r"|salvo/web/static/(index\.html|theme\.js|icon\.svg)"
-    r"|salvo/web/static/assets/[\w-]+\.(js|css)"
+    r"|salvo/web/static/assets/[\w-]+(\.worker-[\w-]+)?\.(js|css)"
     r"|salvo_ai-[\w.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 
