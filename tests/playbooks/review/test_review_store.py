@@ -36,7 +36,6 @@ def test_events_come_back_as_they_were_added(store: EvaluationStore) -> None:
     ]
     assert store.review_events("id-0001") == added
     assert [event.sequence for event in added] == [1, 2, 3]
-    assert store.reviews.events_by_report(["id-0001", "id-0002"]) == {"id-0001": added}
 
 
 def test_every_event_has_an_entry_in_the_audit_log_without_its_text(store: EvaluationStore) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -52,12 +52,6 @@ class ReviewStore:
         """Return the events about a report, the oldest first."""
         with self._database.reading() as connection:
             return _list_events(connection, report_id)
-
-    def events_by_report(self, report_ids: Iterable[str]) -> dict[str, list[ReviewEvent]]:
-        """Return the events about several reports; a report without events is left out."""
-        query = _EVENTS.where(reviews.c.evaluation_id.in_(list(report_ids)))
-        with self._database.reading() as connection:
-            return _by_report(connection, query)
 
     def add(self, report_id: str, draft: ReviewDraft) -> ReviewEvent:
         """Add an event, and return it. UsageError if the report cannot have it; ReviewChangedError if it was reviewed

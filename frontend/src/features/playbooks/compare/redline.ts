@@ -13,7 +13,7 @@ const MAX_CELLS = 250_000;
 /** How often what lies between anchors is searched for further ones. */
 const MAX_DEPTH = 12;
 
-/** Words, each with the white space after it: joined they are the text. */
+/** Words, each with the white space before it: joined they are the text. */
 export function words(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
