@@ -82,6 +82,7 @@ def test_a_text_is_evaluated_five_times_and_not_stored(site: Site, visit: Visit,
     fill_form(page, CARELESS)
     page.get_by_text("Runs and storage").click()
     page.get_by_label("Runs per check").fill("5")
+    expect(page.get_by_label("Full (5 runs, auditable)")).to_be_checked()
     page.get_by_label("Store no texts").check()
     assert_accessible(page)
     run(page)

@@ -233,10 +233,14 @@ function ShortField({ id, label, hint, value, onChange }: ShortFieldProps) {
   );
 }
 
-const MODES: { mode: Mode; title: string }[] = [
-  { mode: "full", title: "Full (3 runs, auditable)" },
-  { mode: "screening", title: "Screening (1 run, quick)" },
-];
+/** The modes; that of the full one names the number of runs that was typed, if one was. */
+function modes(runs: string): { mode: Mode; title: string }[] {
+  const typed = /^[1-9]\d*$/.test(runs.trim()) ? Number(runs) : 3;
+  return [
+    { mode: "full", title: `Full (${typed} ${typed === 1 ? "run" : "runs"}, auditable)` },
+    { mode: "screening", title: "Screening (1 run, quick)" },
+  ];
+}
 
 export function ModeChoice() {
   const { draft, change } = useDraft();
@@ -244,7 +248,7 @@ export function ModeChoice() {
   return (
     <fieldset className="space-y-1">
       <legend className="font-semibold">Mode</legend>
-      {MODES.map(({ mode, title }) => (
+      {modes(draft.runs).map(({ mode, title }) => (
         <label
           key={mode}
           className="flex cursor-pointer items-start gap-3 rounded border border-rule bg-card px-3 py-2 has-checked:border-link has-checked:bg-blue-tint"
