@@ -117,6 +117,15 @@ async def test_many_guesses_at_once_are_not_more_than_one_after_the_other(team: 
     assert sorted(reply.status for reply in replies) == [403] * FREE_ATTEMPTS + [429] * 4
 
 
+async def test_a_server_whose_clock_is_behind_does_not_block_the_free_attempts(url: str, serve: Serve) -> None:
+    ahead, behind = HeldClock(), HeldClock()
+    ahead.advance(2)
+    add_user(url, BOB, Role.REVIEWER, behind)
+    async with stranger(serve(clock=ahead).url) as api, stranger(serve(clock=behind).url) as elsewhere:
+        assert (await log_in(api, BOB, "a wrong password")).status == 403
+        assert (await log_in(elsewhere, BOB)).status == 204
+
+
 async def test_a_user_session_ends_when_it_is_not_used(url: str, serve: Serve) -> None:
     clock = HeldClock()
     add_user(url, BOB, Role.REVIEWER, clock)
