@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
+from fastapi import FastAPI
 
 from salvo.engine.runtime.clock import Clock
 from salvo.web.app import Server, create_app
@@ -73,6 +74,7 @@ class WebServer(BackgroundServer):
     async def _listening(self) -> AsyncIterator[int]:
         ready: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         app = create_app(self._settings, self.access)
+        build_routes(app)
         server = Server(app, "127.0.0.1", 0, ready.set_result, self._limits, self._clock)
         serving = asyncio.create_task(server.serve())
         try:
@@ -82,6 +84,16 @@ class WebServer(BackgroundServer):
         finally:
             server.should_exit = True
             await serving
+
+
+def build_routes(app: FastAPI) -> None:
+    """Build the routes now, not at the first request.
+
+    FastAPI ignores a warning of Pydantic while it builds them, by `warnings.catch_warnings`, which several threads
+    must not use at once. A process of its own has one server; here several servers are threads of one process.
+    """
+    for route in app.routes:
+        route.matches({"type": "http", "method": "GET", "path": "/no-such-path"})
 
 
 @dataclass
