@@ -50,6 +50,27 @@ INVENTED = [
     "This is my fourth complaint.",
     "I live in Maple Terrace.",
     "The booking code is QXTRPL.",
+    "The order ID is QXT.",
+    "My order is QX-RTL.",
+    "I paid a hundred dollars.",
+    "I paid two hundred and fifty.",
+    "I bought it in twenty twenty-four.",
+    "I bought two dozen.",
+    "This is my eighteenth complaint.",
+    "It came on the sixteenth of November.",
+    "It came on November the twenty-second.",
+    "I bought it in March.",
+    "It came last Wed.",
+    "It came on Tue, I think.",
+    "Call me at noon.",
+    "I paid ½ of it.",
+    "Write to joe@localhost.",
+    "Write to joe at mail dot xyz.",
+    "See shop.museum/refunds",
+    "I live on elm street.",
+    "I live at Elm St, London.",
+    "I live in Queens Court.",
+    "I live at Rue de Rivoli.",
 ]
 INVERTED = [
     "How can I help you today?",
@@ -73,6 +94,11 @@ INVERTED = [
     "I’m here for you.",
     "What is your request?",
     "You have some questions. Are you asking about something?",
+    "What do you want to do next?",
+    "What would you like to know?",
+    "You're asking for something.",
+    "You want to know about a good kettle?",
+    "You send it to shop.example.com/returns at 10:30 on Monday.",
 ]
 LEAKED = [
     "As a simulated user, I would now ask for my money.",
@@ -104,6 +130,9 @@ LEAKED = [
     "what is happening to the person who talks about what they want?",
     "Your next message is finished.",
     "So, write the next message. Answer me!",
+    "You want to know how the person is.",
+    "A message about a conversation that begins",
+    "You can not use this message. You should not copy it.",
 ]
 
 
@@ -175,11 +204,50 @@ def test_what_the_agent_put_in_brackets_may_be_named() -> None:
         "Are you the person who can decide? I want to talk to the person in charge.",
         "I have a question. This conversation is over if you do not answer it.",
         "I am writing a message because nobody has called.",
+        "It was on the fifteenth of November.",
+        "In November 2026, at half past ten, at ten thirty.",
+        "The order number is A one zero zero one.",
+        "Call me at +44 (0)20 7946 0958.",
+        "I am 100% sure. I told you a hundred times, it is fifty-fifty.",
+        "I was told to write to you. I never got the message, so I write again.",
+        "I'll return it to your shop.",
+        "The order number is MISSING.",
+        "My email is a at example dot com.",
+        "You may first ask the shop on the wrong street.",
         "See [the photo](shop.example.com/returns). Is 5 < 25 and 25 > 3? a[i] is what it shows.",
     ],
 )
 def test_what_a_person_would_say_is_not_caught(message: str) -> None:
     assert broken(message) == ""
+
+
+OFFER = "We can refund it within 5 days or send two new kettles by Monday. Which do you prefer?"
+LIST = "Please choose:\n1. Refund to the original card\n2. Exchange for a new one of the same model"
+
+
+@pytest.mark.parametrize(
+    "message, offer",
+    [
+        ("Send two new kettles by Monday.", OFFER),
+        ("Refund it within 5 days, please.", OFFER),
+        ("Exchange for a new one of the same model.", LIST),
+    ],
+)
+def test_who_chooses_what_the_agent_offers_does_not_repeat_it(message: str, offer: str) -> None:
+    assert violations(message, FACTS, [offer], USER) == []
+
+
+@pytest.mark.parametrize(
+    "message, offer",
+    [
+        (OFFER, OFFER),
+        ("We can refund it within 5 days.", OFFER),
+        ("Send two new kettles by Monday. Which do you prefer?", OFFER),
+        ("Refund to the original card. Exchange for a new one of the same model.", LIST),
+    ],
+)
+def test_who_says_the_offer_instead_of_choosing_repeats_it(message: str, offer: str) -> None:
+    assert violations(message, FACTS, [offer], USER) == ["It repeats what the agent said."]
 
 
 amounts = st.decimals(min_value=2, max_value=10_000_000, places=2)

@@ -2,12 +2,13 @@
 
 `unknown_facts(message, sources)` returns those of a message that no source states. A fact is the same in another
 notation: 1,299.00 and 1299, A1001 and a-1001, 15 November 2026 and 2026-11-15, two and 2. Relative dates (yesterday)
-and months without a day are no facts; `one`, `first` and `second` are none in a message: they are mostly other words.
+and holidays are no facts; `one`, `first` and `second` are none in a message: they are mostly other words.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,20 +16,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-_UNITS = [
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_ORDINALS = ["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-"""Those that are not mostly something else, as first and second are."""
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-_SPELLED = {
-    **{word: number for number, word in enumerate(_UNITS)},
-    **{word: 20 + 10 * number for number, word in enumerate(_TENS)},
-    **{word: number for number, word in enumerate(_ORDINALS, start=3)},
-    "dozen": 12,
-}
+from salvo.scenarios.run.conversation.spelled_numbers import DAYS, spelled_numbers
+
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -42,29 +31,61 @@ _MONTHS = {
     for name in names
 }
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_TOP_LEVEL = "com|org|net|io|edu|gov|info|co|de|uk|fr|eu|app|dev|ai|shop|biz|ch|nl|es|pl|se|dk|jp|cn|br|au|ca"
+_MONTH_ALONE = re.compile(
+    r"\b(?:in|since|until|till|early|late|mid|last|next|of)[\s-]+(?P<after>" + _MONTH + r")\b"
+    r"|\b(?P<name>january|february|july|september|october|november|december)\b"
+    r"|\b\d{4}-(?P<digits>\d{2})\b(?!-)|\b(?P<first>\d{1,2})/\d{4}\b"
+)
+"""A month without a day. The names of some are also other words: may, march, april."""
+_WEEKDAY = re.compile(
+    r"\b(?P<name>mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?P<short>tues?|thu(?:rs?)?|fri)\b"
+    r"|\b(?:on|last|next|by)\s+(?P<after>mon|wed|sat|sun)\b"
+)
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
+_TOP_LEVEL = (
+    "com|org|net|io|edu|gov|info|co|de|uk|fr|eu|app|dev|ai|shop|biz|ch|nl|es|pl|se|dk|jp|cn|br|au|ca|ru|xyz|online|site|"
+    "store|tech|cloud|example"
+)
+_SPELLED_DOT = re.compile(rf"(?<=\w)\s*[\[(]?\bdot\b[\])]?\s*(?=(?:{_TOP_LEVEL})\b)")
 _WEB = re.compile(
     rf"(?:https?://|www\.)[^\s<>\"')\]]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:{_TOP_LEVEL})\b(?:/[^\s<>\"')\]]*)?"
+    r"|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}/[^\s<>\"')\]]+"
 )
 _STREET = re.compile(
-    r"\b([A-Z][\w'’-]*)\s+(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Drive|Terrace|Crescent|Highway|"
-    r"Parkway|Gardens)(?!\w)"
-    r"|\b([A-ZÄÖÜ][\w-]*(?:straße|strasse|gasse|allee|platz))\b"
+    r"\b([A-Z][\w'’-]*)\s+(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Drive|Terrace|Crescent|Highway|Parkway|"
+    r"Gardens|Square|Court|Alley)(?!\w)"
+    r"|\b([A-ZÄÖÜ][\w-]*(?:straße|strasse|str\.|gasse|allee|platz))(?!\w)"
+    r"|\b(?:Rue|Calle|Piazza|Avenida)\s+(?:(?:de|del|della|la|du|des)\s+)*([A-Z][\w'’-]*)"
+    r"|\b(?:on|at|in|to)\s+(?!(?:the|this|that|my|your|our|their|a|same|wrong|which|what|another|every|any)\b)"
+    r"([a-z][\w'’-]*)\s+(?:street|avenue|boulevard)\b"
 )
 _LETTERS_ID = re.compile(
-    r"\b(?:ID|[Ii]d|[Cc]ode|[Nn]umber|[Rr]eference|[Bb]ooking|[Oo]rder|[Vv]oucher)(?:\s*[:#]|\s+(?:is|was))\s*([A-Z]{5,})\b"
+    r"\b(?:ID|[Ii]d|[Cc]ode|[Nn]umber|[Rr]eference)(?:\s*[:#]\s*|\s+(?:(?:is|was)\s+)?)([A-Z][A-Z-]+[A-Z])\b"
+    r"|\b(?:[Bb]ooking|[Oo]rder|[Vv]oucher)(?:\s*[:#]|\s+(?:is|was))\s*([A-Z]{5,}|[A-Z]+-[A-Z]+)\b"
 )
 """An id of capital letters only, such as that of a flight. Its name stands before it, since anybody may shout."""
+_SHOUTED = frozenset(
+    [
+        *("broken", "correct", "fine", "gone", "here", "invalid", "late", "mine", "missing", "never", "not", "please"),
+        *("really", "still", "the", "unknown", "wrong", "yours"),
+    ]
+)
 _YEAR_FIRST = re.compile(r"\b(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})\b")
 _YEAR_LAST = re.compile(r"\b(?P<a>\d{1,2})[./-](?P<b>\d{1,2})[./-](?P<y>\d{4}|\d{2})\b")
+_DAY_WORD = "|".join(sorted(DAYS, key=len, reverse=True))
 _DAY_FIRST = re.compile(
-    rf"\b(?P<d>\d{{1,2}})(?P<o>st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<n>{_MONTH})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?"
+    rf"\b(?P<d>\d{{1,2}}|{_DAY_WORD})(?P<o>st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<n>{_MONTH})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?"
 )
-_MONTH_FIRST = re.compile(rf"\b(?P<n>{_MONTH})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y>\d{{4}})\b)?")
-_TIME = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))?\s*(?:am|pm|a\.m\.|p\.m\.)(?!\w)|\b(\d{1,2}):(\d{2})(?::\d{2})?\b")
-_ALWAYS = re.compile(r"\b24/7\b")
+_MONTH_FIRST = re.compile(
+    rf"\b(?P<n>{_MONTH})\.?\s+(?:the\s+)?(?P<d>\d{{1,2}}|{_DAY_WORD})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y>\d{{4}})\b)?"
+)
+_TIME = re.compile(
+    r"\b(\d{1,2})(?:[:.](\d{2}))?\s*(?:am|pm|a\.m\.|p\.m\.)(?!\w)|\b(\d{1,2}):(\d{2})(?::\d{2})?\b|\b(?:noon|midnight)\b"
+)
+_FIGURE_OF_SPEECH = re.compile(
+    r"\b24/7\b|\b50/50\b|\bfifty-fifty\b|\b100\s?(?:%|per\s?cent)\s+(?:sure|certain|positive|right|correct)\b"
+    r"|\b(?:hundred|thousand|million)\s+(?:times|thanks)\b|\bthanks a million\b"
+)
 _CURRENCY = re.compile(r"[$€£¥%]|\b(?:usd|eur|gbp|chf)(?=\d)")
 _WITH_UNIT = re.compile(
     r"(\d[\d.,]*)(?:st|nd|rd|th|x|kg|g|mg|l|ml|km|m|cm|mm|mi|lbs?|oz|gb|mb|tb|w|kw|v|h|hrs?|mins?|s|d|usd|eur|gbp|chf|k)"
@@ -89,6 +110,8 @@ class Fact(NamedTuple):
     kind: str
     text: str
     values: frozenset[Any]
+    parts: tuple[Fact, ...] = ()
+    """What it consists of; it is known, too, if each of them is."""
 
 
 @dataclass(slots=True)
@@ -104,7 +127,10 @@ class KnownFacts:
         known = self.values.get(fact.kind, set())
         if fact.kind == "date":
             return any(_same_date(one, other) for one in fact.values for other in known)
-        return not fact.values.isdisjoint(known)
+        return not fact.values.isdisjoint(known) or (bool(fact.parts) and all(map(self.states, fact.parts)))
+
+    def add(self, kind: str, values: Iterable[Any]) -> None:
+        self.values.setdefault(kind, set()).update(values)
 
 
 def unknown_facts(message: str, sources: Iterable[str]) -> list[str]:
@@ -115,10 +141,11 @@ def unknown_facts(message: str, sources: Iterable[str]) -> list[str]:
         digits = _digits(match[0])
         return " " if len(digits) >= _FEWEST_JOINED and digits in known.digits else match[0]
 
-    folded = _DIGIT_GROUPS.sub(without_known, _ALWAYS.sub(" ", _fold(message)))
+    folded = _DIGIT_GROUPS.sub(without_known, _FIGURE_OF_SPEECH.sub(" ", _fold(message)))
     unknown = [fact.text for fact in _facts(folded) if not known.states(fact) and fact.text != "one"]
     unknown += [match[0] for match in _STREET.finditer(message) if _street_name(match) not in known.words]
-    unknown += [match[1] for match in _LETTERS_ID.finditer(message) if match[1].casefold() not in known.words]
+    names = [match[1] or match[2] for match in _LETTERS_ID.finditer(message)]
+    unknown += [name for name in names if name.casefold() not in known.words | _SHOUTED]
     return list(dict.fromkeys(_without_halves(unknown, folded, known)))
 
 
@@ -138,18 +165,33 @@ def _known(sources: tuple[str, ...]) -> KnownFacts:
         known.words.update(re.findall(r"[\w'’-]+", folded))
         known.digits.update(_digits(match[0]) for match in _DIGIT_GROUPS.finditer(folded))
         for fact in _facts(folded):
-            known.values.setdefault(fact.kind, set()).update(fact.values)
-            if fact.kind != "number":  # the year of a date, the digits of an id
-                numbers = {Decimal(digits).normalize() for digits in re.findall(r"\d+", fact.text)}
-                known.values.setdefault("number", set()).update(numbers)
+            known.add(fact.kind, fact.values)
+            known.add("number", _numbers_in(fact))
+            if fact.kind == "date":
+                known.add("month", (month for _, month, _ in fact.values))
+            elif fact.kind == "email":
+                known.add("web", (address.partition("@")[2] for address in fact.values))
         tokens = _TOKEN.findall(folded)
         joined = {_compact(one + other) for one, other in pairwise(tokens) if _has_digit(one + other)}
-        known.values.setdefault("id", set()).update(joined)
+        known.add("id", joined)
     return known
 
 
+def _numbers_in(fact: Fact) -> Iterator[Decimal]:
+    """Yield the numbers in a fact of another kind: the year and the day of a date, the hour, the digits of an id."""
+    if fact.kind == "number":
+        return
+    yield from (Decimal(digits).normalize() for digits in re.findall(r"\d+", fact.text))
+    if fact.kind == "date":
+        yield from (Decimal(day).normalize() for _, _, day in fact.values)
+    elif fact.kind == "time":
+        yield from (Decimal(hour or 12).normalize() for hour, _ in fact.values)
+
+
 def _fold(text: str) -> str:
-    return text.casefold().replace("\u2011", "-").replace("\u2013", "-").replace("\u00a0", " ")
+    text = text.casefold().replace("\u2011", "-").replace("\u2013", "-").replace("\u00a0", " ")
+    # +44 (0)20: the zero is dialled in the country only.
+    return _SPELLED_DOT.sub(".", text.replace("(0)", ""))
 
 
 def _facts(text: str) -> Iterator[Fact]:
@@ -159,20 +201,35 @@ def _facts(text: str) -> Iterator[Fact]:
             address = match[0].rstrip(".,;:!?")
             yield Fact(kind, address, frozenset({re.sub(r"^(?:https?://)?(?:www\.)?", "", address).rstrip("/")}))
         text = pattern.sub(" ", text)
+    dated = list(_calendar_facts(text))
+    yield from dated
+    for fact in dated:
+        if fact.kind == "date":
+            text = text.replace(fact.text, " ", 1)
+    for match in _TIME.finditer(text):
+        hour, minute = (match[1], match[2]) if match[1] else (match[3], match[4])
+        # On a clock of twelve hours, since texts leave out which half of the day it is.
+        yield Fact("time", match[0], frozenset({(int(hour or 12) % 12, int(minute or 0))}))
+    text = _CURRENCY.sub(" ", _TIME.sub(" ", text))
+    for spelled in spelled_numbers(text):
+        parts = (Fact("number", str(part), frozenset({Decimal(part).normalize()})) for part in spelled.parts)
+        yield Fact("number", spelled.text, spelled.values, tuple(parts) if len(spelled.parts) > 1 else ())
+    yield from (_fact(token) for token in _TOKEN.findall(text) if _has_digit(token))
+
+
+def _calendar_facts(text: str) -> Iterator[Fact]:
+    """Yield weekdays, dates, and months without a day."""
     for match in _WEEKDAY.finditer(text):
-        yield Fact("weekday", match[0], frozenset({match[0].removesuffix("s")}))
+        name = match["name"] or match["short"] or match["after"]
+        yield Fact("weekday", match[0], frozenset({name[:3]}))
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _DAY_FIRST, _MONTH_FIRST):
         for match in list(pattern.finditer(text)):
             if dates := _dates(match):
                 yield Fact("date", match[0], dates)
                 text = text.replace(match[0], " ", 1)
-    for match in _TIME.finditer(text):
-        hour, minute = (match[1], match[2]) if match[1] else (match[3], match[4])
-        # On a clock of twelve hours, since texts leave out which half of the day it is.
-        yield Fact("time", match[0], frozenset({(int(hour) % 12, int(minute or 0))}))
-    tokens = _TOKEN.findall(_CURRENCY.sub(" ", _TIME.sub(" ", text)))
-    yield from _spelled(tokens)
-    yield from (_fact(token) for token in tokens if _has_digit(token))
+    for match in _MONTH_ALONE.finditer(text):
+        if month := _month(match):
+            yield Fact("month", match[0], frozenset({month}))
 
 
 def _dates(match: re.Match[str]) -> frozenset[tuple[int | None, int, int]]:
@@ -185,11 +242,17 @@ def _dates(match: re.Match[str]) -> frozenset[tuple[int | None, int, int]]:
         days = [(first, second), (second, first)]
     elif "m" in parts:
         days = [(int(parts["m"]), int(parts["d"]))]
-    elif parts["n"] == "may" and "o" in parts and not (parts["o"] or year):
-        return frozenset()  # "order 12 may be late"
+    elif parts["n"] == "may" and not year and not (parts.get("o") if "o" in parts else parts["d"].isdigit()):
+        return frozenset()  # "order 12 may be late", "you may first ask"
     else:
-        days = [(_MONTHS[parts["n"]], int(parts["d"]))]
+        days = [(_MONTHS[parts["n"]], DAYS.get(parts["d"]) or int(parts["d"]))]
     return frozenset((year, month, day) for month, day in days if 1 <= month <= 12 and 1 <= day <= 31)
+
+
+def _month(match: re.Match[str]) -> int:
+    name, digits = match["after"] or match["name"], match["digits"] or match["first"]
+    month = _MONTHS[name] if name else int(digits)
+    return month if month <= 12 else 0
 
 
 def _same_date(one: tuple[int | None, int, int], other: tuple[int | None, int, int]) -> bool:
@@ -211,37 +274,13 @@ def _values(text: str) -> frozenset[Decimal]:
     )
 
 
-def _spelled(tokens: Sequence[str]) -> Iterator[Fact]:
-    """Yield each number in words, such as twenty-five or two hundred."""
-    words: list[str] = []
-    for word in [*(part for token in tokens for part in token.split("-")), ""]:
-        if word in _SPELLED or (words and word in _SCALES):
-            words.append(word)
-            continue
-        if words:
-            yield Fact("number", " ".join(words), frozenset({Decimal(_spelled_number(words)).normalize()}))
-        words = []
-
-
-def _spelled_number(words: Sequence[str]) -> int:
-    total = current = 0
-    for word in words:
-        scale = _SCALES.get(word)
-        if scale is None:
-            current += _SPELLED[word]
-        elif scale == 100:
-            current *= scale
-        else:
-            total, current = total + current * scale, 0
-    return total + current
-
-
 def _street_name(match: re.Match[str]) -> str:
-    return (match[1] or match[2]).casefold()
+    return next(name for name in match.groups() if name).casefold()
 
 
 def _has_digit(token: str) -> bool:
-    return any(character.isdigit() for character in token)
+    """Return whether a digit is in it, of any script, or a sign such as ½ or Ⅳ."""
+    return any(character.isdigit() or unicodedata.category(character) in {"Nl", "No"} for character in token)
 
 
 def _digits(text: str) -> str:

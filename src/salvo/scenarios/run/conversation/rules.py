@@ -36,7 +36,10 @@ _OWNED = r"(?:order|account|booking|reservation|customer|purchase)"
 _SERVED = rf"(?:{_OWNED}|refund|return|ticket|case|request)"
 _SERVING = r"(?:process|issu|initiat|refund|locat|shipp|look up|cancel|approv)(?:ed|e|ing)?"
 _OFFER = r"(?:'ll| will| can| could|'d like to| would like to|'(?:m|re) going to| (?:am|are) going to)"
+_PAYING = r"(?:refund|send|pay|credit|transfer|issue|process|return)"
+_ELSEWHERE = r"(?! (?:\w+ )?(?:shop|store|warehouse|office|company|team|branch|headquarters)\b)"
 _PAYMENT = r"(?: (?:a|the) (?:full )?(?:refund|return) (?:for|of|to))"
+_ACTING = "(?:say|act|play|pretend|write|speak|respond|answer|behave)"
 _TAGS = (
     "think|thinking|reasoning|analysis|scratchpad|system|user|assistant|agent|message|persona|goal|instructions?|"
     "response|answer|reply|inst"
@@ -54,11 +57,15 @@ _AGENT_PHRASES = (
     rf"\b(?:i|we){_OFFER} (?:help|assist) you\b",
     r"\blet (?:me|us) (?:help|assist) you\b",
     r"\blet me [^.!?\n]{1,40} for you\b",
-    rf"\b(?:i|we){_OFFER} (?:refund|send|pay|credit|transfer|issue|process|return) [^.!?\n]{{1,40}} to your\b",
+    rf"\b(?:i|we){_OFFER} {_PAYING} [^.!?\n]{{1,40}} to your\b{_ELSEWHERE}",
     r"\b(?:i|we)(?:'ll| will) [^.!?\n]{1,40} to (?:help|assist) you\b",
     r"\bi(?:'m| am) here for you\b",
     r"\bwhat(?:'s| is) your (?:request|question|concern|inquiry|enquiry)\b",
+    r"\byou(?:'re| are) asking (?:for|about) something\b",
+    r"\byou want to know about\b",
     r"\byou have (?:some|any|a) (?:questions?|requests?|concerns?)\b",
+    r"\b(?:what|how|where|when) would you like\b|\bwould you like (?:me|us) to\b",
+    r"\bwhat do you want to (?:do|buy|order|hear|see|ask|talk about)\b",
     r"\b(?:this is|you(?:'ve| have) reached) (?:the )?(?:customer|technical|our) (?:support|service|care)\b",
     r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
     rf"\b(?:i|we)(?:'ve| have| will|'ll| can)?(?: now| just)? {_SERVING}{_PAYMENT}? your {_SERVED}\b",
@@ -76,7 +83,7 @@ _LEAKS = (
     r"\bsystem prompt\b",
     r"\bmy goal (?:is|was)\b",
     r"\brole-?play(?:ing)?\b",
-    r"\b(?:told|instructed|supposed|prompted) to (?:say|act|play|pretend|write|speak|respond|answer|behave)\b",
+    rf"\b(?:told|instructed|supposed|prompted) to {_ACTING}\b(?! to| with)",
     r"\b(?:stay|staying|out of) (?:in )?character\b",
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
     r"\bthe person (?:says|wants|knows)\b",
@@ -86,9 +93,10 @@ _LEAKS = (
     r"\bi(?:'m| am) (?:writing|going to write|giving|generating) (?:a|the|my) (?:response|reply|answer)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
     r"\bthe person and what they\b",
-    r"\b(?:the|this|your|our) conversation (?:\w+ ){0,3}(?:begun|begins?|began|starts?|started)\b",
+    r"\b(?:a|the|this|your|our) conversation (?:\w+ ){0,3}(?:begun|begins?|began|starts?|started)\b",
     r"\b(?:of the person|the person who (?:talks|speaks|writes|wants))\b",
     r"\b(?:your|my|the) next message\b",
+    r"\b(?:use|copy|repeat) (?:this|that|the) message\b",
     r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
@@ -103,6 +111,14 @@ _PLACEHOLDER = re.compile(
 """[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
 _TASK = re.compile(r"\bjson\b|\bpersonas?\b|\bthe user(?:'s)?\b", re.IGNORECASE)
 """The form of its answer, and its description. A user may name them who has to do with them, or whom the agent asks."""
+_DESCRIBED = re.compile(
+    r"\bthe person\b(?! (?:i|we|you|who|whom|whose|that|which|in|on|at|from|with|behind|responsible|called|there)\b)",
+    re.IGNORECASE,
+)
+"""What its instructions call it. People name the one they mean: the person I spoke to."""
+_OPTION = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s+(.+)$", re.MULTILINE)
+"""A line of a list that the agent offers."""
+_ADDRESSED = frozenset({"i", "we", "you", "your", "my", "our", "me", "us"})
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
@@ -162,6 +178,8 @@ def _leaked(message: str, facts: UserFacts, known: Sequence[str]) -> str:
     match = _LEAK.search(message.replace("’", "'"))
     if match is None and not any(map(_TASK.search, known)):
         match = _TASK.search(message)
+    if match is None and not any(re.search(r"\bperson\b", text, re.IGNORECASE) for text in known):
+        match = _DESCRIBED.search(message)
     if match is not None:
         return match[0].strip()
     words = _words(message)
@@ -193,6 +211,8 @@ def _in_order(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
 def _repeats(message: str, reply: str) -> bool:
     """Return whether most of the message is what the agent said, in the same order, or a sentence or long part is."""
     words, other = _words(message), _words(reply)
+    if _chooses(message, reply):
+        return False
     if _copied(words, other, _VERBATIM_WORDS):
         return True
     sentences = (tuple(_words(sentence)) for sentence in _SENTENCE_END.split(reply))
@@ -203,6 +223,21 @@ def _repeats(message: str, reply: str) -> bool:
     runs = _runs(other, _RUN)
     said_by_both = [run in runs for run in _in_order(words, _RUN)]
     return sum(said_by_both) >= _REPEATED_SHARE * len(said_by_both)
+
+
+def _chooses(message: str, reply: str) -> bool:
+    """Return whether what the message has of the agent's words is one of several things that the agent offered."""
+    options = _OPTION.findall(reply)
+    for sentence in _SENTENCE_END.split(reply):
+        alternatives = re.split(r",? \bor\b ", sentence)
+        options += alternatives if len(alternatives) > 1 else []
+    if len(options) < 2 or "?" in message:
+        return False
+    words, runs = _words(message), _runs(_words(reply), _RUN)
+    same = {run for run in _in_order(words, _RUN) if run in runs}
+    if any(word in _ADDRESSED for run in same for word in run):
+        return False  # said from the agent's side
+    return any(same <= _runs(_words(option), _RUN) for option in options)
 
 
 def _words(text: str) -> list[str]:
