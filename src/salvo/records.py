@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -13,6 +13,27 @@ def record(cls: type[T]) -> type[T]:
     """Make a class a dataclass with slots. Its fields are set once, which the type checker enforces.
 
     `frozen=True` would enforce it at run time, too. Defining such a class takes twice as long, and making an instance
-    three times as long: that is 6 % of the CPU of 200 runs.
+    three times as long: that is 6 % of the CPU of 200 runs. All records share their comparison, hash and
+    representation: generating and compiling these for each class would take longer than the rest of its definition.
     """
-    return dataclass(slots=True, unsafe_hash=True)(cls)
+    for name, method in (("__eq__", _is_equal), ("__hash__", _hash), ("__repr__", _representation)):
+        if name not in cls.__dict__:
+            setattr(cls, name, method)
+    return dataclass(slots=True, eq=False, repr=False)(cls)
+
+
+def _is_equal(self: Any, other: object) -> bool:
+    return _values(self) == _values(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _representation(self: Any) -> str:
+    shown = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self) if item.repr)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    return tuple([getattr(value, item.name) for item in fields(value) if item.compare])

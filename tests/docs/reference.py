@@ -86,7 +86,22 @@ def _report_file() -> str:
     from salvo.playbooks.report.report import json_schema
 
     schema = json_schema()
-    return _page("The report file", "`byop schema report`", _fields(schema), *_definitions(schema["$defs"]))
+    parts = [
+        "The JSON of a report, as `byop show REPORT --json` prints it and exports write it, from the whole to its parts.",
+        _fields(schema, of="ReportFile"),
+        *_definitions({name: schema["$defs"][name] for name in _in_order_of_use(schema)}),
+    ]
+    return _page("The report file", "`byop schema report`", *parts)
+
+
+def _in_order_of_use(schema: Schema) -> list[str]:
+    """The names of the definitions, each after the first one that uses it."""
+    names, position = re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema["properties"])), 0
+    while position < len(names):
+        names += re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema["$defs"][names[position]]))
+        names = list(dict.fromkeys(names))
+        position += 1
+    return names
 
 
 def _api() -> str:
@@ -143,8 +158,11 @@ def _definitions(definitions: Mapping[str, Schema]) -> Iterator[str]:
     for name, schema in definitions.items():
         yield f"## {name}"
         yield schema.get("description", "")
+        values = [(f"`{value}`", _told_of_fields().get((name, value.upper()), "")) for value in schema.get("enum", ())]
         if schema.get("properties"):
             yield _fields(schema, of=name)
+        elif any(meaning for _value, meaning in values):
+            yield _table(("value", "meaning"), values)
         else:
             yield f"{_type(schema)}."
 
@@ -160,14 +178,17 @@ def _fields(schema: Schema, *, of: str = "") -> str:
 
 @cache
 def _told_of_fields() -> dict[tuple[str, str], str]:
-    """What stands below a field in the source, by class and field; nothing where two classes of a name differ."""
+    """What stands below a field or a value in the source, by class and name; nothing where two such classes differ."""
     told: dict[tuple[str, str], str] = {}
     for file in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
                 for field, below in pairwise(node.body):
                     match field, below:
-                        case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                        case (
+                            ast.AnnAssign(target=ast.Name(name)) | ast.Assign(targets=[ast.Name(name)]),
+                            ast.Expr(ast.Constant(str(text))),
+                        ):
                             place = node.name, name
                             told[place] = "" if told.get(place, text) != text else text
     return told

@@ -2,6 +2,7 @@
 
 import re
 
+from salvo.playbooks.report.report import json_schema
 from tests.docs.documents import ROOT
 from tests.docs.reference import HERE, SOURCE, pages
 
@@ -26,6 +27,16 @@ def test_every_option_of_every_command_is_in_the_reference() -> None:
         }
         assert declared
         assert not {option for option in declared if option not in page}
+
+
+def test_every_field_and_value_of_a_report_is_explained() -> None:
+    page = (HERE / "report-file.md").read_text(encoding="utf-8")
+    assert not re.findall(r"^\|.*\|\s*\|$", page, re.MULTILINE), "a docstring below the field says what it means"
+    assert not re.findall(r"^## .*\n\n(?:\||`)", page, re.MULTILINE), "a docstring of the class says what it is"
+    schema = json_schema()
+    for definition in (schema, *schema["$defs"].values()):
+        for name in (*definition.get("properties", ()), *definition.get("enum", ())):
+            assert f"\n| `{name}` |" in page
 
 
 def test_every_module_says_what_it_is_for() -> None:

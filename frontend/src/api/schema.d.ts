@@ -1190,6 +1190,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/blind-reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Series
+         * @description Return what can be decided blind: the reports whose text is stored, by playbook and evaluator.
+         */
+        get: operations["listBlindReviews"];
+        put?: never;
+        /**
+         * Decide
+         * @description Record a decision as a blind step of the report's review, and return what is asked next.
+         *
+         *     An earlier blind decision of the same reviewer about the check is replaced, and stays in the history.
+         */
+        post: operations["addBlindDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/blind-reviews/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Next Assignment
+         * @description Return what a reviewer is asked next, without any result.
+         */
+        post: operations["nextBlindAssignment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/blind-reviews/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Results
+         * @description Return how well people agree with each other and with the evaluator.
+         *
+         *     Who takes part sees nothing about a question that others decided before they have decided it, too.
+         */
+        get: operations["getBlindResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit-log": {
         parameters: {
             query?: never;
@@ -1898,6 +1966,94 @@ export interface components {
             limit: number;
         };
         /**
+         * BlindAssignment
+         * @description What a reviewer is asked: the text and the check. Nothing that the evaluator or another reviewer decided.
+         */
+        BlindAssignment: {
+            /** Report Id */
+            report_id: string;
+            /** Check Id */
+            check_id: string;
+            /** Title */
+            title: string;
+            /** Question */
+            question: string;
+            /** Instructions */
+            instructions: string;
+            texts: components["schemas"]["ReportTexts"];
+        };
+        /**
+         * BlindCheckResult
+         * @description How well the evaluator agrees with people on one check.
+         */
+        BlindCheckResult: {
+            /** Check Id */
+            check_id: string;
+            /** Title */
+            title: string;
+            /** Kinds */
+            kinds: components["schemas"]["KindCount"][];
+            /** Passed By Evaluator */
+            passed_by_evaluator: string;
+            /** Corrected */
+            corrected: string;
+            /** Measures */
+            measures: components["schemas"]["NamedValue"][];
+            /** Wrongly Passed */
+            wrongly_passed: string[];
+            /** Wrongly Failed */
+            wrongly_failed: string[];
+            /** Notices */
+            notices: string[];
+        };
+        /**
+         * BlindDecisionCreate
+         * @description What a reviewer decides about one check of one text.
+         * @example {
+         *       "check_id": "certainty_language",
+         *       "evaluator": "rules",
+         *       "playbook_hash": "sha256:0",
+         *       "report_id": "1m7ph8cm2hzr6fft",
+         *       "result": "fail",
+         *       "reviewer": "Ada Brown"
+         *     }
+         */
+        BlindDecisionCreate: {
+            /** Playbook Hash */
+            playbook_hash: string;
+            /** Evaluator */
+            evaluator: string;
+            /**
+             * Reviewer
+             * @description A name as typed. Not needed of a user who is logged in.
+             */
+            reviewer: string | null;
+            /**
+             * Number
+             * @description How many questions this reviewer decides in all.
+             * @default 40
+             */
+            number: number;
+            /** Report Id */
+            report_id: string;
+            /** Check Id */
+            check_id: string;
+            result: components["schemas"]["Result"];
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /** BlindProgress */
+        BlindProgress: {
+            assignment: components["schemas"]["BlindAssignment"] | null;
+            /** Remaining */
+            remaining: number;
+            /** Decided */
+            decided: number;
+        };
+        /**
          * BlindQuestion
          * @description A question for a reviewer. It has nothing that the judge or another reviewer said.
          */
@@ -1916,6 +2072,62 @@ export interface components {
             transcript: {
                 [key: string]: string;
             };
+        };
+        /**
+         * BlindReviewRequest
+         * @description Who decides, about which reports, and how many questions in all.
+         * @example {
+         *       "evaluator": "rules",
+         *       "number": 40,
+         *       "playbook_hash": "sha256:0",
+         *       "reviewer": "Ada Brown"
+         *     }
+         */
+        BlindReviewRequest: {
+            /** Playbook Hash */
+            playbook_hash: string;
+            /** Evaluator */
+            evaluator: string;
+            /**
+             * Reviewer
+             * @description A name as typed. Not needed of a user who is logged in.
+             */
+            reviewer?: string | null;
+            /**
+             * Number
+             * @description How many questions this reviewer decides in all.
+             * @default 40
+             */
+            number?: number;
+        };
+        /** BlindReviewResult */
+        BlindReviewResult: {
+            /** Checks */
+            checks: components["schemas"]["BlindCheckResult"][];
+            /** Reviewers */
+            reviewers: string[];
+            /** Notes */
+            notes: string[];
+        };
+        /**
+         * BlindSeriesSummary
+         * @description The checks of one playbook and evaluator that can be decided blind. It has no result.
+         */
+        BlindSeriesSummary: {
+            /** Playbook Hash */
+            playbook_hash: string;
+            /** Playbook Id */
+            playbook_id: string;
+            /** Playbook Version */
+            playbook_version: string;
+            /** Evaluator */
+            evaluator: string;
+            /** Texts */
+            texts: number;
+            /** Questions */
+            questions: number;
+            /** Decided */
+            decided: number;
         };
         /**
          * Branch
@@ -1947,7 +2159,10 @@ export interface components {
          * @enum {string}
          */
         Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "simulator" | "judge" | "judge_pending" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
-        /** ChangedCheck */
+        /**
+         * ChangedCheck
+         * @description A check with another result than in the baseline.
+         */
         ChangedCheck: {
             /** Check Id */
             check_id: string;
@@ -1994,7 +2209,10 @@ export interface components {
             /** Notices */
             notices: string[];
         };
-        /** CheckResult */
+        /**
+         * CheckResult
+         * @description The result of one check of the playbook, with its evidence.
+         */
         CheckResult: {
             /** Check Id */
             check_id: string;
@@ -2229,7 +2447,10 @@ export interface components {
             /** Message */
             message: string;
         };
-        /** Dissent */
+        /**
+         * Dissent
+         * @description A vote against the result of the check.
+         */
         Dissent: {
             /** Run */
             run: number;
@@ -2839,7 +3060,10 @@ export interface components {
          * @enum {string}
          */
         ExportFormat: "json" | "html" | "md" | "xml";
-        /** ExtractedAssumption */
+        /**
+         * ExtractedAssumption
+         * @description An assumption that the text states.
+         */
         ExtractedAssumption: {
             /** Text */
             text: string;
@@ -2887,7 +3111,10 @@ export interface components {
             /** Comments */
             comments: components["schemas"]["ReviewEvent"][];
         };
-        /** Fingerprints */
+        /**
+         * Fingerprints
+         * @description Who judged the text, and who wrote it.
+         */
         Fingerprints: {
             evaluator: components["schemas"]["ModelFingerprint"];
             producer: components["schemas"]["ModelFingerprint"];
@@ -3127,7 +3354,10 @@ export interface components {
             /** Cache Saving */
             cache_saving: number | null;
         };
-        /** Integrity */
+        /**
+         * Integrity
+         * @description Hashes by which the report can be verified; `docs/report-hash.md` says how each is computed.
+         */
         Integrity: {
             /** Playbook Logic Hash */
             playbook_logic_hash: string;
@@ -3253,6 +3483,20 @@ export interface components {
             /** Timestamp */
             timestamp: string;
             status: components["schemas"]["ShownStatus"];
+        };
+        /** KindCount */
+        KindCount: {
+            kind: components["schemas"]["VerdictKind"];
+            /** Questions */
+            questions: number;
+            /** Decided */
+            decided: number;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /** Unclear */
+            unclear: number;
         };
         /**
          * LabelAnswer
@@ -3558,6 +3802,7 @@ export interface components {
         };
         /**
          * Mode
+         * @description How thoroughly a text is evaluated.
          * @enum {string}
          */
         Mode: "full" | "screening";
@@ -3700,7 +3945,10 @@ export interface components {
             /** New */
             new: string;
         };
-        /** PatternHit */
+        /**
+         * PatternHit
+         * @description A place where a pattern of the check occurs.
+         */
         PatternHit: {
             /** Pattern */
             pattern: string;
@@ -3853,7 +4101,10 @@ export interface components {
             /** Used By */
             used_by: string | null;
         };
-        /** PresentationRules */
+        /**
+         * PresentationRules
+         * @description What everything that shows the report must show.
+         */
         PresentationRules: {
             /**
              * Disclaimers
@@ -3990,7 +4241,10 @@ export interface components {
              */
             unsupported: string;
         };
-        /** Report */
+        /**
+         * Report
+         * @description One evaluation of one text with one playbook.
+         */
         Report: {
             /** Spec Version */
             spec_version: string;
@@ -4233,6 +4487,7 @@ export interface components {
         };
         /**
          * ReviewAction
+         * @description What a reviewer did.
          * @enum {string}
          */
         ReviewAction: "accept" | "override" | "comment" | "assign" | "sign_off" | "withdraw" | "amend";
@@ -4292,7 +4547,10 @@ export interface components {
              */
             state_hash?: string | null;
         };
-        /** ReviewEvent */
+        /**
+         * ReviewEvent
+         * @description One step of a review.
+         */
         ReviewEvent: {
             /** Event Id */
             event_id: string;
@@ -4347,6 +4605,7 @@ export interface components {
         };
         /**
          * ReviewStanding
+         * @description What became of a check in the review.
          * @enum {string}
          */
         ReviewStanding: "undecided" | "accepted" | "overridden" | "disputed";
@@ -4673,6 +4932,7 @@ export interface components {
         };
         /**
          * Severity
+         * @description How much a failure of the check matters.
          * @enum {string}
          */
         Severity: "high" | "medium";
@@ -4721,6 +4981,7 @@ export interface components {
         };
         /**
          * SignOffStanding
+         * @description Whether a sign-off covers the current state of the report.
          * @enum {string}
          */
         SignOffStanding: "valid" | "stale" | "withdrawn";
@@ -4733,7 +4994,7 @@ export interface components {
         };
         /**
          * Spending
-         * @description None is unknown, not zero.
+         * @description What the evaluation cost. None is unknown, not zero.
          */
         Spending: {
             /** Calls */
@@ -4814,7 +5075,10 @@ export interface components {
             /** Reports */
             reports: number;
         };
-        /** Summary */
+        /**
+         * Summary
+         * @description The status, why, and what to do next.
+         */
         Summary: {
             overall_status: components["schemas"]["Status"];
             /** Status Reasons */
@@ -4860,7 +5124,10 @@ export interface components {
             /** Threshold Warn */
             threshold_warn: number;
         };
-        /** Tokens */
+        /**
+         * Tokens
+         * @description Tokens as the provider counted them.
+         */
         Tokens: {
             /** Input */
             input: number;
@@ -5034,7 +5301,10 @@ export interface components {
             /** User Tries */
             user_tries: number;
         };
-        /** UncheckedArea */
+        /**
+         * UncheckedArea
+         * @description Something that was not checked.
+         */
         UncheckedArea: {
             /** Area */
             area: string;
@@ -5116,7 +5386,10 @@ export interface components {
             /** Password Set At */
             password_set_at: string | null;
         };
-        /** VarianceSummary */
+        /**
+         * VarianceSummary
+         * @description How far the runs agreed. It measures the evaluator, not the text.
+         */
         VarianceSummary: {
             /** Num Runs */
             num_runs: number;
@@ -5171,6 +5444,11 @@ export interface components {
             /** P Value */
             p_value: number | null;
         };
+        /**
+         * VerdictKind
+         * @enum {string}
+         */
+        VerdictKind: "passed" | "failed" | "split";
         /** VerdictReason */
         VerdictReason: {
             /** Text */
@@ -8017,6 +8295,171 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewQueuePage"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listBlindReviews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlindSeriesSummary"][];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    addBlindDecision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlindDecisionCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlindProgress"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    nextBlindAssignment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlindReviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlindProgress"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getBlindResults: {
+        parameters: {
+            query: {
+                playbook_hash: string;
+                evaluator: string;
+                /** @description Who asks. */
+                reviewer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlindReviewResult"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

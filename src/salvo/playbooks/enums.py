@@ -9,13 +9,20 @@ class Result(StrEnum):
     """The result of a check. Indeterminate is a result of its own, not a failure."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
+    """The text does what the check asks for."""
     FAIL = "fail"
+    """It does not, and where the playbook requires it, a quote shows that."""
     INDETERMINATE = "indeterminate"
+    """The votes, or their evidence, do not decide it."""
 
 
 class Severity(StrEnum):
+    """How much a failure of the check matters."""
+
     HIGH = "high"
+    """A failure is an ALERT."""
     MEDIUM = "medium"
+    """Two failures are a REVIEW."""
 
     @property
     def weight(self) -> int:
@@ -24,8 +31,12 @@ class Severity(StrEnum):
 
 
 class Mode(StrEnum):
+    """How thoroughly a text is evaluated."""
+
     FULL = "full"
+    """Each check is judged several times, three by default. Comparable over time."""
     SCREENING = "screening"
+    """Each check is judged once. Quick, and not comparable over time."""
 
     @property
     def label(self) -> str:
@@ -39,9 +50,14 @@ class Status(StrEnum):
     """The overall status of a report, most severe first."""
 
     ALERT = "ALERT"
+    """A high-severity check failed."""
     REVIEW = "REVIEW"
+    """A high-severity check is indeterminate, two medium-severity checks failed, or the votes are too unstable to
+    decide."""
     OBSERVE = "OBSERVE"
+    """A smaller signal, or a screening."""
     STABLE = "STABLE"
+    """No issue was detected by this playbook. This does not mean that the text is correct."""
 
     def reaches(self, other: Status) -> bool:
         """Return whether this status is at least as severe as the other."""
@@ -53,9 +69,14 @@ class ShownStatus(StrEnum):
     """What people see as the status: a provider's fault is not a finding."""
 
     ALERT = "ALERT"
+    """A high-severity check failed."""
     REVIEW = "REVIEW"
+    """A high-severity check is indeterminate, two medium-severity checks failed, or the votes are too unstable to
+    decide."""
     OBSERVE = "OBSERVE"
+    """A smaller signal, or a screening."""
     STABLE = "STABLE"
+    """No issue was detected by this playbook. This does not mean that the text is correct."""
     INCOMPLETE = "INCOMPLETE"
     """Votes are missing, because calls failed. The report keeps a status, which is not shown."""
 
@@ -68,6 +89,7 @@ class Aggregation(StrEnum):
     """How the runs of a check become its result."""
 
     MAJORITY_VOTE = "majority_vote"
+    """The majority decides."""
     REPORT_ALL_RUNS = "report_all_runs"
     """The majority decides, and every run is shown."""
     CONSENSUS_REQUIRED = "consensus_required"

@@ -34,7 +34,7 @@ from salvo.scenarios.spec.judge_server import scenario_judge_servers
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.pending_store import PendingRun, QuestionBatchStore
-from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.recordings.recording import Recording
 from salvo.scenarios.store.stored_file import damaged
 from salvo.scenarios.workspace import Calls, Workspace, cell_redactor
 

@@ -36,8 +36,8 @@ from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.run.user_factory import replayed_user_factory
 from salvo.scenarios.spec.loader import from_document, load_scenarios
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.store.recording import Recording
-from salvo.scenarios.store.recording_files import HASHES_ONLY
+from salvo.scenarios.store.recordings.recording import Recording
+from salvo.scenarios.store.recordings.recording_files import HASHES_ONLY
 from salvo.scenarios.workspace import Calls, Workspace, find_cell, judged_scenario
 
 _JUDGE_LANE = "judge/"

@@ -41,6 +41,7 @@ from salvo.web.roles import require_role
 from salvo.web.routes import (
     about,
     audit,
+    blind_reviews,
     document_batches,
     documents,
     evaluations,
@@ -160,6 +161,7 @@ def create_app(
         session,
         users,
         reviews,
+        blind_reviews,
         audit,
         about,
         operations,

@@ -24,7 +24,7 @@ from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 from salvo.scenarios.store import jsonl
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.indexing import history
-from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.recordings.recording import Recording
 from salvo.scenarios.store.store import RunStore
 from tests.support.runs import batch, failing_run, judged, result
 
@@ -529,7 +529,7 @@ import sys
 from pathlib import Path
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.tape import Tape
-from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.recordings.recording import Recording
 from salvo.scenarios.store.store import RunStore as Store
 from tests.support.runs import batch, result
 

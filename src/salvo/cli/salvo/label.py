@@ -14,6 +14,7 @@ from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.files import write_document
+from salvo.engine.stats.agreement_wording import drop_sentence, pair_sentence, quality_rows
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
@@ -229,11 +230,11 @@ def _judge_lines(evidence: LabelEvidence) -> Iterator[str]:
             continue
         yield ""
         yield f"{printable(judge.assertion)}: the judge and people, {pluralize(judge.quality.labels, 'label')}"
-        yield from (f"  {row.name:<31} {row.value}" for row in sentences.judge_rows(judge))
+        yield from (f"  {row.name:<31} {row.value}" for row in quality_rows(judge.quality))
         for verdict, runs in (("passed", judge.wrongly_passed), ("failed", judge.wrongly_failed)):
             if runs:
                 more = f" and {len(runs) - 3} more" if len(runs) > 3 else ""
                 yield f"  {verdict} wrongly: {', '.join(runs[:3])}{more}"
-        yield from (f"  Notice: {sentences.drop_sentence(drop, verdict)}" for verdict, drop in judge.drops.items())
+        yield from (f"  Notice: {drop_sentence(drop, verdict)}" for verdict, drop in judge.drops.items())
     for pair in evidence.reviewers:
-        yield f"{sentences.pair_sentence(pair.reviewers, pair.agreement)}."
+        yield f"{pair_sentence(pair.reviewers, pair.agreement)}."

@@ -47,7 +47,7 @@ from salvo.scenarios.shards import Shard
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.location import store_notice
-from salvo.scenarios.store.recording_files import HASHES_ONLY, OWN_CONNECTIONS
+from salvo.scenarios.store.recordings.recording_files import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 

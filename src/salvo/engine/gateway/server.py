@@ -29,7 +29,7 @@ from salvo.engine.gateway.sse import (
 from salvo.engine.jsonio import json_codec
 from salvo.engine.mcp.server import McpService
 from salvo.engine.wire.base import Streaming, Wire, WireReply, WireRequest
-from salvo.engine.wire.reasoning_redaction import with_placeholder_texts
+from salvo.engine.wire.redaction.reasoning import with_placeholder_texts
 from salvo.engine.wire.stream_assembly import stream_protocol
 from salvo.engine.wire.streaming import EVENT_STREAM
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError, StreamCutError

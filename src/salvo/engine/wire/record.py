@@ -15,8 +15,8 @@ from salvo.engine.wire.base import CallSpan, RecordingOptions, Wire, WireReply, 
 from salvo.engine.wire.call_order import CallCounter
 from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.network_guard import unobserved
-from salvo.engine.wire.query_redaction import redact_query
-from salvo.engine.wire.reasoning_redaction import may_hold_reasoning
+from salvo.engine.wire.redaction.query import redact_query
+from salvo.engine.wire.redaction.reasoning import may_hold_reasoning
 from salvo.engine.wire.tape import (
     BinaryContent,
     Content,

@@ -14,7 +14,7 @@ from salvo.engine.wire import json_layout
 from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.engine.wire.call_order import RecordedOrder
 from salvo.engine.wire.matching import Matching
-from salvo.engine.wire.query_redaction import redact_query
+from salvo.engine.wire.redaction.query import redact_query
 from salvo.engine.wire.tape import (
     RECORD_AGAIN,
     Address,

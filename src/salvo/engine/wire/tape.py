@@ -20,8 +20,8 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Attempt, CallSpan, WireRequest
 from salvo.engine.wire.matching import Matching
-from salvo.engine.wire.query_redaction import redact_query
-from salvo.engine.wire.reasoning_redaction import may_hold_reasoning, without_reasoning
+from salvo.engine.wire.redaction.query import redact_query
+from salvo.engine.wire.redaction.reasoning import may_hold_reasoning, without_reasoning
 from salvo.errors import TapeCorruptError
 from salvo.records import record
 

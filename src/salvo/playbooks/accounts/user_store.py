@@ -10,10 +10,10 @@ from salvo.engine.runtime.clock import Clock
 from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.accounts.users import Role, UserAccount, checked_name, name_key
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.queueing import process_owner
 from salvo.playbooks.store.queueing.leases import as_stored
+from salvo.playbooks.store.rows import audit_entries
 from salvo.playbooks.store.tables import user_sessions, users
 
 

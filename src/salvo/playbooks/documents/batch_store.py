@@ -28,13 +28,13 @@ from salvo.playbooks.documents.matrix import (
 )
 from salvo.playbooks.enums import Result, Status, shown_status
 from salvo.playbooks.playbook.definition import Playbook
-from salvo.playbooks.store import audit_entries, raw_rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, check_type, damaged_evaluation
 from salvo.playbooks.store.database import Database
-from salvo.playbooks.store.evaluations import ERROR_KEY, IDENTITY_KEY
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.records import RawRow, State
+from salvo.playbooks.store.rows import audit_entries, raw_rows
+from salvo.playbooks.store.rows.evaluations import ERROR_KEY, IDENTITY_KEY
 from salvo.playbooks.store.tables import batches, evaluations, playbooks, votes
 from salvo.records import record
 

@@ -25,8 +25,11 @@ class DocumentPosition:
     page: int | None = None
     """Of a Word file, by Word's last layout."""
     table: int | None = None
+    """The number of the table in the file, if the passage is in one."""
     row: int | None = None
+    """The row of the table."""
     column: int | None = None
+    """The column of the table."""
 
 
 class PositionFinder:

@@ -9,13 +9,18 @@ from salvo.records import record
 
 
 class ReviewAction(StrEnum):
+    """What a reviewer did."""
+
     ACCEPT = "accept"
     """The reviewer agrees with the evaluator's result, or that a finding is one."""
     OVERRIDE = "override"
     """The reviewer gives another result, or says that a finding is none. The evaluator's own result stays."""
     COMMENT = "comment"
+    """A remark about the report, a check or a finding."""
     ASSIGN = "assign"
+    """Ask a person to look at the report or a check."""
     SIGN_OFF = "sign_off"
+    """Sign the report with all decisions and comments so far."""
     WITHDRAW = "withdraw"
     """Take back an earlier event of one's own, which stays in the history."""
     AMEND = "amend"
@@ -28,18 +33,27 @@ CHANGES = frozenset({ReviewAction.WITHDRAW, ReviewAction.AMEND})
 
 
 class ReviewStanding(StrEnum):
+    """What became of a check in the review."""
+
     UNDECIDED = "undecided"
+    """Nobody decided it yet."""
     ACCEPTED = "accepted"
+    """A reviewer agrees with the evaluator."""
     OVERRIDDEN = "overridden"
+    """A reviewer gave another result."""
     DISPUTED = "disputed"
     """Reviewers decided differently, and none of them had seen the decisions of all others."""
 
 
 class SignOffStanding(StrEnum):
+    """Whether a sign-off covers the current state of the report."""
+
     VALID = "valid"
+    """It covers everything that was decided and said."""
     STALE = "stale"
     """Something was decided or said after it."""
     WITHDRAWN = "withdrawn"
+    """The reviewer took it back."""
 
 
 @record
@@ -64,15 +78,22 @@ class ReviewDraft:
 
 @record
 class ReviewEvent:
+    """One step of a review."""
+
     event_id: str
+    """Its id; amending or withdrawing it needs this."""
     report_id: str
+    """The report that it is about."""
     sequence: int
     """Its number among the events of the report, from 1."""
     at: str
+    """When, in UTC."""
     actor: str
+    """Who."""
     authenticated: bool
     """False if the name is as typed, and nobody checked it."""
     action: ReviewAction
+    """What they did."""
     check_id: str | None
     """None: it is about the report as a whole, or about a finding that no check made."""
     finding: int | None
@@ -90,6 +111,6 @@ class ReviewEvent:
     seen: int
     """The number of the newest event that the reviewer had seen; 0 if the review was blind."""
     state_hash: str | None
-    """What was signed: see `signed_state`."""
+    """The hash of what was signed: the report, and every decision and comment up to then."""
     reason_sha256: str | None
     """The hash of a random salt and the reason, so that the reason can be erased; None if there is none."""

@@ -23,14 +23,14 @@ from salvo.playbooks.review.events import ReviewAction, ReviewDraft, ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel, deciding_events
 from salvo.playbooks.review.queue import QueuedReport, QueueFilter, ReviewQueue, queue_items
 from salvo.playbooks.review.rules import checked_draft
-from salvo.playbooks.store import audit_entries
-from salvo.playbooks.store import evaluations as evaluation_rows
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, damaged_evaluation
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.queueing import notifications
 from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.records import State
+from salvo.playbooks.store.rows import audit_entries
+from salvo.playbooks.store.rows import evaluations as evaluation_rows
 from salvo.playbooks.store.tables import documents, evaluations, playbooks, review_texts, reviews, votes
 
 _EVENTS = (
@@ -117,6 +117,12 @@ class ReviewStore:
 
     def queue(self, wanted: QueueFilter, *, limit: int = 50, offset: int = 0) -> ReviewQueue:
         """Return which checks of all reports wait for a decision, the most urgent first."""
+        items = queue_items(self.reports(), wanted)
+        waiting = sum(item.waits for item in items)
+        return ReviewQueue(items[offset : offset + limit], len(items), waiting)
+
+    def reports(self, *, with_text: bool = False) -> list[QueuedReport]:
+        """Return every report with its events, the newest first; `with_text`: only those whose text is stored."""
         columns = evaluations.c
         newest_first = (
             select(
@@ -133,6 +139,8 @@ class ReviewStore:
             .where(columns.state == State.DONE)
             .order_by(columns.id.desc())
         )
+        if with_text:
+            newest_first = newest_first.where(columns.stored_in_full)
         with self._database.reading() as connection:
             rows = list(connection.execute(newest_first).mappings())
             event_rows = list(connection.execute(_EVENTS).mappings())
@@ -147,9 +155,7 @@ class ReviewStore:
             with suppress(DamagedEvaluationError):  # `byop verify --all` names it
                 events = [_event(each) for each in by_report.get(row["id"], ())]
                 reports.append(_queued(row, events, split.get(row["id"], set()), questions))
-        items = queue_items(reports, wanted)
-        waiting = sum(item.waits for item in items)
-        return ReviewQueue(items[offset : offset + limit], len(items), waiting)
+        return reports
 
 
 def _split_checks(connection: Connection) -> dict[str, set[str]]:

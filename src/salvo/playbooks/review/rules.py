@@ -36,7 +36,23 @@ def checked_draft(draft: ReviewDraft, report: Report, events: Sequence[ReviewEve
     check = _named_check(draft, report)
     if draft.action is ReviewAction.COMMENT and not draft.reason:
         raise UsageError("A comment needs a text.")
-    return _checked_decision(draft, check) if draft.action in DECISIONS else draft
+    if draft.action not in DECISIONS:
+        return draft
+    if draft.blind:
+        _check_blind(draft, events)
+    return _checked_decision(draft, check)
+
+
+def _check_blind(draft: ReviewDraft, events: Sequence[ReviewEvent]) -> None:
+    """Refuse a blind decision of somebody who decided the check before, knowing the evaluator's result."""
+    check_id = None if draft.check_id is None else as_name(draft.check_id)
+    for event in events:
+        is_own = event.actor == draft.actor and event.check_id == check_id
+        if is_own and event.action in DECISIONS and not event.blind:
+            raise UsageError(
+                f"{draft.actor} decided the check {draft.check_id} before, knowing the evaluator's result.",
+                hint="Only somebody who has not seen the result can decide blind.",
+            )
 
 
 def _stripped(name: str | None) -> str | None:

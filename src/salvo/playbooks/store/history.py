@@ -26,8 +26,8 @@ from sqlalchemy import (
 
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.store.column_text import as_name
-from salvo.playbooks.store.evaluations import SHOWN_STATUS, select_fields
 from salvo.playbooks.store.records import HistoryRow
+from salvo.playbooks.store.rows.evaluations import SHOWN_STATUS, select_fields
 from salvo.playbooks.store.tables import documents, evaluations, playbooks
 from salvo.records import record
 

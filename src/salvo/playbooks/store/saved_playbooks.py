@@ -18,11 +18,11 @@ from salvo.errors import InputError, PlaybookChangedError, StoreError, UnknownId
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.saving import SavedVersion, saving_problems
-from salvo.playbooks.store import audit_entries, raw_rows
 from salvo.playbooks.store.column_text import as_name, as_storable, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, check_type
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.records import RawRow
+from salvo.playbooks.store.rows import audit_entries, raw_rows
 from salvo.playbooks.store.tables import playbook_versions
 from salvo.records import record
 

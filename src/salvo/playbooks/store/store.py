@@ -30,19 +30,7 @@ from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.review.events import ReviewEvent
 from salvo.playbooks.review.labels import ReviewLabel
 from salvo.playbooks.review.review_store import ReviewStore
-from salvo.playbooks.store import (
-    audit_entries,
-    baselines,
-    head_signatures,
-    history,
-    raw_rows,
-    retention,
-    same_text,
-    tables,
-    votes,
-)
-from salvo.playbooks.store import evaluations as rows
-from salvo.playbooks.store.audit_entries import AuditFilter, AuditPage
+from salvo.playbooks.store import history, retention, tables
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
@@ -69,8 +57,11 @@ from salvo.playbooks.store.records import (
     UsedPlaybook,
 )
 from salvo.playbooks.store.retention import OldEvaluation
+from salvo.playbooks.store.rows import audit_entries, baselines, head_signatures, raw_rows, same_text, votes
+from salvo.playbooks.store.rows import evaluations as rows
+from salvo.playbooks.store.rows.audit_entries import AuditFilter, AuditPage
+from salvo.playbooks.store.rows.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
-from salvo.playbooks.store.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import evaluations
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.scored_again import ScoredAgain, newest_scorings
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.analysis.tool_choices import PromptChoices, has_tool_choices, tool_choices
-from salvo.scenarios.analysis.truncation import TruncationBudget
+from salvo.scenarios.analysis.trajectories.truncation import TruncationBudget
 from salvo.scenarios.labels.lookup import stored_evidence
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.closing import totals, worth_a_table

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import NamedValue, format_time, pluralize, truncate
 from salvo.records import record
-from salvo.scenarios.analysis import truncation
-from salvo.scenarios.analysis.alignment import AlignedRow, align
-from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep, trajectory
-from salvo.scenarios.analysis.truncation import TruncationBudget
+from salvo.scenarios.analysis.trajectories import truncation
+from salvo.scenarios.analysis.trajectories.alignment import AlignedRow, align
+from salvo.scenarios.analysis.trajectories.trajectory import Trajectory, TrajectoryStep, trajectory
+from salvo.scenarios.analysis.trajectories.truncation import TruncationBudget
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 

@@ -30,7 +30,7 @@ from salvo.scenarios.run.redaction import redact_verdicts
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.recordings.recording import Recording
 
 _ANSWER_TOKENS = 300
 """What a vote with its reason is expected to have at most."""

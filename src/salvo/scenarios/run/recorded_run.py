@@ -10,8 +10,8 @@ from salvo.engine.wire.tape import OmittedContent, TapedReply
 from salvo.scenarios.result import COMMAND, MCP, AgentRunResult, Replayable
 from salvo.scenarios.run.attempt import USER_LANE
 from salvo.scenarios.run.environment import RunEnvironment
-from salvo.scenarios.store.recording import Recording
-from salvo.scenarios.store.recording_files import (
+from salvo.scenarios.store.recordings.recording import Recording
+from salvo.scenarios.store.recordings.recording_files import (
     HASHES_ONLY,
     OWN_CONNECTIONS,
     PROGRAM_RUNS_AGAIN,

@@ -209,7 +209,10 @@ class Runner:
                 (self.store if self._sharing is None else self._sharing).save_batch(batch)
             self.listener.planned(sum(len(runs.pending) for runs in work if runs.prepared is not None))
             async with self._open_budget():
-                outcome = await self._run_all(work)
+                try:
+                    outcome = await self._run_all(work)
+                finally:
+                    self._started.close()
             for runs in work:
                 if all(skipped.outcome is not Outcome.INTERRUPTED for skipped in runs.skipped.values()):
                     self._started.forget(runs.batch.batch_id)

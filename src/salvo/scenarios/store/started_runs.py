@@ -23,23 +23,28 @@ class StartedRuns:
     def __init__(self, folder: Path, command_id: str) -> None:
         self._folder = folder / "batches"
         self._id = command_id
-        self._noted: set[str] = set()
+        self._file: int | None = None
+        self._batch_id = ""
+        """The batch whose file is open. Most runs are of the same batch as the run before."""
 
     def note(self, batch_id: str, number: int) -> None:
         with suppress(OSError):
-            if batch_id not in self._noted:
+            if self._file is None or batch_id != self._batch_id:
+                self.close()
                 make_folder(self._folder)
-                self._noted.add(batch_id)
-            file = open_for_appending(self._path(batch_id))
-            try:
-                os.write(file, b"%d\n" % number)
-            finally:
-                os.close(file)
+                self._file, self._batch_id = open_for_appending(self._path(batch_id)), batch_id
+            os.write(self._file, b"%d\n" % number)
 
     def forget(self, batch_id: str) -> None:
         """All runs that were started have ended."""
+        self.close()
         with suppress(OSError):
             self._path(batch_id).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
 
     def _path(self, batch_id: str) -> Path:
         return self._folder / f".{checked_id(batch_id, 'batch')}.{self._id}{_SUFFIX}"

@@ -49,12 +49,12 @@ from salvo.scenarios.store.indexing.base import Rebuilt, RunIndex
 from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.large_answers import has_large_answer, with_answer, without_answer, without_repeated_answer
 from salvo.scenarios.store.pending_store import PendingRuns
-from salvo.scenarios.store.recording_files import HASHES_ONLY, check_file_names
+from salvo.scenarios.store.recordings.recording_files import HASHES_ONLY, check_file_names
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
     from salvo.scenarios.store.backends.leases import Leases
-    from salvo.scenarios.store.recording import Recording
+    from salvo.scenarios.store.recordings.recording import Recording
 
 _MOST_TRIES = 100
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -433,7 +433,7 @@ class RunStore:
         return self.index.batch_ids()
 
     def _recorded(self, run_id: str) -> Recording:
-        from salvo.scenarios.store.recording import Recording  # few runs are read from it
+        from salvo.scenarios.store.recordings.recording import Recording  # few runs are read from it
 
         return Recording.from_files(self.load_recording(run_id), run_id)
 

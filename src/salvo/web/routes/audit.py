@@ -19,7 +19,7 @@ from salvo.playbooks.audit.head_key import revoked_keys_file
 from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.verification import verify_store
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
-from salvo.playbooks.store.audit_entries import AuditFilter
+from salvo.playbooks.store.rows.audit_entries import AuditFilter
 from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH
 from salvo.web.responses import ConflictError, JsonRoute

@@ -142,7 +142,7 @@ class StoredReport:
 def show(report_id: str, services: ServicesDep) -> StoredReport:
     """Return a report with its texts, and whether it is a baseline."""
     stored, report = services.load_with_report(report_id)
-    texts = None if stored.inputs is None else _report_texts(stored.inputs)
+    texts = None if stored.inputs is None else report_texts(stored.inputs)
     resumable = texts is not None and report.incomplete
     return StoredReport(
         report=report,
@@ -158,7 +158,7 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
     )
 
 
-def _report_texts(inputs: Inputs) -> ReportTexts:
+def report_texts(inputs: Inputs) -> ReportTexts:
     outline = [OutlinePart(**item._asdict()) for item in inputs.outline if item.kind != "paragraph"]
     return ReportTexts(**inputs.texts, outline=outline)  # type: ignore[arg-type]  # ai_output is never None
 

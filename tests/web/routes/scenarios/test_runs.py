@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.scenarios.analysis.truncation import LONGEST
+from salvo.scenarios.analysis.trajectories.truncation import LONGEST
 from salvo.scenarios.result import ToolCall
 from salvo.scenarios.store.store import RunStore
 from tests.support.runs import judged, result

@@ -19,7 +19,7 @@ from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.queueing import leases, notifications
 from salvo.playbooks.store.queueing.leases import NOBODY, Submission
 from salvo.playbooks.store.records import State
-from salvo.playbooks.store.state_changes import change_state, update_evaluation
+from salvo.playbooks.store.rows.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.tables import IS_RUNNING, evaluations
 from salvo.records import record
 

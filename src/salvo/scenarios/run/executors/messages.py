@@ -80,28 +80,30 @@ def typed(kind: type[T], value: Any) -> T:
 def run_message(batch_id: str, number: int, run: EncodedRun) -> Message:
     """Return a finished run as a message. The file of the run and its recording are bytes already."""
     recording = run.recording or {}
+    entry = json_codec.dumps(run.entry)
     fields = {
         "batch_id": batch_id,
         "number": number,
-        "entry": plain(run.entry),
+        "entry": len(entry),
         "replay": run.replay,
         "faults": run.faults,
         "size": None if run.content is None else len(run.content),
         "questions": 0 if run.questions is None else len(run.questions),
         "recording": None if run.recording is None else [[name, len(file)] for name, file in recording.items()],
     }
-    return Message("run", fields, b"".join([run.content or b"", *recording.values(), run.questions or b""]))
+    return Message("run", fields, b"".join([entry, run.content or b"", *recording.values(), run.questions or b""]))
 
 
 def encoded_run(message: Message) -> EncodedRun:
     fields = message.fields
-    start = fields["size"] or 0
-    content = None if fields["size"] is None else message.content[:start]
+    entry_end = fields["entry"]
+    start = entry_end + (fields["size"] or 0)
+    content = None if fields["size"] is None else message.content[entry_end:start]
     recording: dict[str, bytes] | None = None if fields["recording"] is None else {}
     for name, size in fields["recording"] or ():
         recording = {**(recording or {}), name: message.content[start : start + size]}
         start += size
-    entry = with_shared_results(typed(IndexEntry, fields["entry"]))
+    entry = with_shared_results(typed(IndexEntry, json_codec.loads(message.content[:entry_end])))
     faults = [PermanentFault(*fault) for fault in fields["faults"]]
     questions = message.content[start:] if fields["questions"] else None
     return EncodedRun(entry, ReplayNote(*fields["replay"]), faults, content, recording, questions)

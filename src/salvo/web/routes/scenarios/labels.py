@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
+from salvo.engine.stats.agreement_wording import drop_sentence, pair_sentence, quality_rows
 from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import NamedValue
@@ -171,15 +172,15 @@ def _result(evidence: LabelEvidence, min_pass_rate: float) -> LabelResult:
         decided_without_judge=evidence.decided_without_judge,
         strata=evidence.strata,
         judges=[_judge(judge) for judge in evidence.judges if judge.quality.labels],
-        reviewers=[f"{sentences.pair_sentence(pair.reviewers, pair.agreement)}." for pair in evidence.reviewers],
+        reviewers=[f"{pair_sentence(pair.reviewers, pair.agreement)}." for pair in evidence.reviewers],
     )
 
 
 def _judge(judge: JudgeLabels) -> JudgeAgreement:
     return JudgeAgreement(
         judge.assertion,
-        list(sentences.judge_rows(judge)),
+        list(quality_rows(judge.quality)),
         judge.wrongly_passed[:MAX_RUNS_LISTED],
         judge.wrongly_failed[:MAX_RUNS_LISTED],
-        [sentences.drop_sentence(drop, verdict) for verdict, drop in judge.drops.items()],
+        [drop_sentence(drop, verdict) for verdict, drop in judge.drops.items()],
     )

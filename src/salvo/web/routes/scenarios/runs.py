@@ -10,10 +10,10 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import StoreError, TapeError
 from salvo.records import record
-from salvo.scenarios.analysis.alignment import SideBySide, align
 from salvo.scenarios.analysis.comparison_inputs import nearest_counterpart
-from salvo.scenarios.analysis.trajectory import Trajectory, trajectory
-from salvo.scenarios.analysis.truncation import (
+from salvo.scenarios.analysis.trajectories.alignment import SideBySide, align
+from salvo.scenarios.analysis.trajectories.trajectory import Trajectory, trajectory
+from salvo.scenarios.analysis.trajectories.truncation import (
     TruncationBudget,
     truncate_assertions,
     truncate_side_by_side,

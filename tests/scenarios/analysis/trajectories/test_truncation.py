@@ -1,8 +1,8 @@
 """What is shown of a long run."""
 
-from salvo.scenarios.analysis.alignment import align
-from salvo.scenarios.analysis.trajectory import trajectory
-from salvo.scenarios.analysis.truncation import (
+from salvo.scenarios.analysis.trajectories.alignment import align
+from salvo.scenarios.analysis.trajectories.trajectory import trajectory
+from salvo.scenarios.analysis.trajectories.truncation import (
     BEGINNING,
     LONGEST,
     LONGEST_IN_ALL,

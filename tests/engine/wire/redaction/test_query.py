@@ -4,8 +4,8 @@ import pytest
 
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import WireReply, WireRequest
-from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.record import RecordingWire
+from salvo.engine.wire.redaction.query import redact_query
 from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.tape import Exchange, JsonContent, Tape, TapedReply, TapedRequest
 from salvo.errors import TapeMissError

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.records import record
-from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep
+from salvo.scenarios.analysis.trajectories.trajectory import Trajectory, TrajectoryStep
 
 MOST_PAIRS = 250_000
 """Pairs of steps that are compared to align two runs. Longer runs are aligned step by step, as they are."""

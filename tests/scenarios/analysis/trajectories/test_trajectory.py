@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.scenarios.analysis.trajectory import Trajectory, trajectory
+from salvo.scenarios.analysis.trajectories.trajectory import Trajectory, trajectory
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome, ToolCall, TraceEvent
 from tests.support.runs import judged, result
 

@@ -3,8 +3,8 @@
 import pytest
 
 from salvo.errors import TapeCorruptError
-from salvo.scenarios.store.recording import Recording
-from salvo.scenarios.store.recording_files import REQUEST
+from salvo.scenarios.store.recordings.recording import Recording
+from salvo.scenarios.store.recordings.recording_files import REQUEST
 
 
 @pytest.mark.parametrize("content", [b"", b'{"salvo_tape": 1, "requests": [', b"[]", b"\xff\xfe\x00", b"[" * 100_000])

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.scenarios.analysis.alignment import MOST_PAIRS, SideBySide, align
-from salvo.scenarios.analysis.trajectory import trajectory
+from salvo.scenarios.analysis.trajectories.alignment import MOST_PAIRS, SideBySide, align
+from salvo.scenarios.analysis.trajectories.trajectory import trajectory
 from salvo.scenarios.result import ToolCall, TraceEvent
 from tests.support.runs import result
 

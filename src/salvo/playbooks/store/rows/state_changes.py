@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, update
 
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.store import audit_entries, votes
 from salvo.playbooks.store.queueing import notifications
 from salvo.playbooks.store.queueing.leases import as_stored
+from salvo.playbooks.store.rows import audit_entries, votes
 from salvo.playbooks.store.tables import NOT_EVIDENCE, evaluations
 
 _COORDINATION = NOT_EVIDENCE[evaluations.name]

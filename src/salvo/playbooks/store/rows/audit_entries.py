@@ -11,8 +11,8 @@ from salvo.engine.jsonio import json_codec
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import sign_head
-from salvo.playbooks.store import head_signatures
 from salvo.playbooks.store.damage import as_logged
+from salvo.playbooks.store.rows import head_signatures
 from salvo.playbooks.store.tables import audit
 from salvo.records import record
 

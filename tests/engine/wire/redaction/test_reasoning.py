@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.wire.reasoning_redaction import without_reasoning
+from salvo.engine.wire.redaction.reasoning import without_reasoning
 
 THOUGHT = "The user seems to be lying."
 

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, RowMapping, and_, delete, exists, insert, sel
 from salvo.errors import UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.damage import as_logged
-from salvo.playbooks.store.evaluations import IS_BASELINE, check_evaluation, make_record, select_fields
 from salvo.playbooks.store.records import BaselineRecord, State
+from salvo.playbooks.store.rows import audit_entries
+from salvo.playbooks.store.rows.evaluations import IS_BASELINE, check_evaluation, make_record, select_fields
 from salvo.playbooks.store.tables import baselines, documents, evaluations
 
 

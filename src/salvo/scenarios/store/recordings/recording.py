@@ -29,7 +29,7 @@ from salvo.scenarios.store.large_answers import (
     without_answer,
     without_repeated_answer,
 )
-from salvo.scenarios.store.recording_files import JUDGE, REQUEST, RESPONSE
+from salvo.scenarios.store.recordings.recording_files import JUDGE, REQUEST, RESPONSE
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
-from salvo.scenarios.analysis.alignment import SideBySide
-from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep
+from salvo.scenarios.analysis.trajectories.alignment import SideBySide
+from salvo.scenarios.analysis.trajectories.trajectory import Trajectory, TrajectoryStep
 from salvo.scenarios.result import EvalResult
 
 LONGEST = 20_000

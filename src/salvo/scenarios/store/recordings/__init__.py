@@ -1,0 +1,1 @@
+"""Recordings of runs: their files, and what they hold for a replay."""
