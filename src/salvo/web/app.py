@@ -41,23 +41,18 @@ from salvo.web.roles import require_role
 from salvo.web.routes import (
     about,
     audit,
-    blind_reviews,
     document_batches,
     documents,
     evaluations,
     evaluators,
     history,
     judges,
-    login,
     operations,
-    playbook_trials,
-    playbooks,
     reports,
-    reviews,
-    saved_playbooks,
-    session,
-    users,
 )
+from salvo.web.routes.accounts import login, session, users
+from salvo.web.routes.playbooks import playbook_trials, playbooks, saved_playbooks
+from salvo.web.routes.reviews import blind_reviews, reviews
 from salvo.web.routes.scenarios import batch_results, batches, labels, runs
 from salvo.web.security import SecurityMiddleware
 from salvo.web.services import Services

@@ -12,8 +12,8 @@ from salvo.playbooks.accounts.users import Role
 from salvo.records import record
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import ConflictError, JsonRoute
-from salvo.web.routes import login
-from salvo.web.routes.login import Password
+from salvo.web.routes.accounts import login
+from salvo.web.routes.accounts.login import Password
 from salvo.web.security import session_cookie_name, set_session_cookie
 from salvo.web.services import ServicesDep, UserDep
 from salvo.web.sessions import LoginSession

@@ -18,7 +18,7 @@ from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
-from salvo.web.routes.playbooks import (
+from salvo.web.routes.playbooks.playbooks import (
     DocumentOrText,
     PlaybookDetail,
     PlaybookSummary,

@@ -22,7 +22,7 @@ from salvo.web.disconnection import while_connected
 from salvo.web.request_models import Name, RequestModel, Seconds, Text, check_key, evaluator_config
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.evaluations import Key
-from salvo.web.routes.playbooks import DocumentOrText, examine_input
+from salvo.web.routes.playbooks.playbooks import DocumentOrText, examine_input
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/playbook-trials", tags=["playbooks"], route_class=JsonRoute)

@@ -28,7 +28,7 @@ from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.reports import ReportTexts, report_texts
-from salvo.web.routes.reviews import PersonName
+from salvo.web.routes.reviews.reviews import PersonName
 from salvo.web.services import Services, ServicesDep, UserDep
 from salvo.web.sessions import CurrentUser
 

@@ -1,0 +1,1 @@
+"""The API over logins, sessions and users."""

@@ -1,0 +1,1 @@
+"""The API over playbooks: the library, saved playbooks, and trying them."""

@@ -1,0 +1,1 @@
+"""The API over what people decide about reports."""
