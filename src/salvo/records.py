@@ -31,8 +31,8 @@ def _hash(self: Any) -> int:
 
 
 def _representation(self: Any) -> str:
-    shown = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self) if item.repr)
-    return f"{type(self).__qualname__}({shown})"
+    values = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self) if item.repr)
+    return f"{type(self).__qualname__}({values})"
 
 
 def _values(value: Any) -> tuple[Any, ...]:

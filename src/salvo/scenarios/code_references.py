@@ -23,10 +23,10 @@ from salvo.errors import Problem
 from salvo.records import record
 from salvo.scenarios.evaluators.registry import entry_point_target, is_users_code
 from salvo.scenarios.result import COMMAND, OWN_ADAPTERS
+from salvo.scenarios.spec.env_variables.variables import expand_variables
 from salvo.scenarios.spec.loader import LoadedFile, load_scenarios, merge_problems
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables
 
 _MAX_SOURCE = 1_000_000
 _NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions", "mcp_servers", "turns", "user"}

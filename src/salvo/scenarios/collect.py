@@ -156,10 +156,10 @@ class Collector:
 
     async def _submit_planned(self, client: BatchClient) -> None:
         """Submit the batches that were planned, by a process that was killed or by one that could not send them."""
-        known = frozenset(batch.batch_id for batch in self._stored_batches() if batch.is_submitted)
+        known_ids = frozenset(batch.batch_id for batch in self._stored_batches() if batch.is_submitted)
         for batch in self._own_batches():
             if not batch.is_submitted:
-                await self._submit(client, batch, self._questions_of(batch), known)
+                await self._submit(client, batch, self._questions_of(batch), known_ids)
 
     async def _submit_new(self, client: BatchClient) -> None:
         planned = [place for batch in self._own_batches() for place in batch.questions]
@@ -174,10 +174,10 @@ class Collector:
         client: BatchClient,
         batch: QuestionBatch,
         questions: Sequence[StoredQuestion],
-        known: frozenset[str] | None,
+        known_ids: frozenset[str] | None,
     ) -> None:
         try:
-            submitted = await client.submit(batch, [question.body for question in questions], known)
+            submitted = await client.submit(batch, [question.body for question in questions], known_ids)
         except ProviderError as error:
             self.listener.failed(batch, error)
         else:

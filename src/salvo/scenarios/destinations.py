@@ -14,11 +14,11 @@ from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import MCP, PROVIDER_ADAPTERS
-from salvo.scenarios.spec.env_grants import BASE_URL, is_credential
+from salvo.scenarios.spec.env_variables.env_grants import BASE_URL, is_credential
+from salvo.scenarios.spec.env_variables.mcp_variables import server_variables
+from salvo.scenarios.spec.env_variables.variables import expand_variables, find_variables
 from salvo.scenarios.spec.judge_server import FIELDS, JUDGE, judge_provider, scenario_judge_servers
-from salvo.scenarios.spec.mcp_variables import server_variables
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables, find_variables
 from salvo.scenarios.workspace import Workspace
 
 _API_KEY = "api_key"
@@ -135,10 +135,10 @@ def _list_prices(name: str, when: datetime) -> UnitPrices | None:
     return find_prices(provider, model, when)
 
 
-def _price_line(name: str, own: OwnPrice, prices: UnitPrices, listed: UnitPrices | None) -> str:
+def _price_line(name: str, own: OwnPrice, prices: UnitPrices, list_prices: UnitPrices | None) -> str:
     note = ""
-    if own.by_project and listed is not None and (prices.tiers[0] != listed.tiers[0]):
-        note = f" The list says {listed}; --max-cost counts the higher price."
+    if own.by_project and list_prices is not None and (prices.tiers[0] != list_prices.tiers[0]):
+        note = f" The list says {list_prices}; --max-cost counts the higher price."
     return f"{printable(name)} costs {prices} per million tokens, by {printable(own.source)}.{note}"
 
 

@@ -9,7 +9,8 @@ from salvo.engine.chat import catalog
 from salvo.engine.wire.addresses import is_web_address
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import UsageError
-from salvo.scenarios.spec.env_grants import EnvGrants, refused_judge_variables
+from salvo.scenarios.spec.env_variables.env_grants import EnvGrants, refused_judge_variables
+from salvo.scenarios.spec.env_variables.variables import expand_variables, option_secrets
 from salvo.scenarios.spec.judge_server import (
     JudgeServer,
     ServerUse,
@@ -18,7 +19,6 @@ from salvo.scenarios.spec.judge_server import (
     scenario_user_server,
 )
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables, option_secrets
 
 
 class JudgeEndpoint(NamedTuple):

@@ -272,8 +272,8 @@ class Replayer:
             scenario = self._workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.NONE)
             notes, load = self._notes(batch, scenario, file), partial(self._project.load, near=file)
         options = self._workspace.adapter_options(scenario)
-        judged = judged_scenario(scenario)
-        return PreparedScenario(batch, scenario, [], BaseAdapter, load, options, judged_scenario=judged), notes
+        evaluated = judged_scenario(scenario)
+        return PreparedScenario(batch, scenario, [], BaseAdapter, load, options, judged_scenario=evaluated), notes
 
     def _stored_run(self, run_id: str) -> tuple[AgentRunResult, Batch, Recording | None]:
         """Return what is stored of a run on this machine."""

@@ -16,9 +16,9 @@ from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import CallLimitOptions
 from salvo.scenarios.run.tools.discovery import check_tools
 from salvo.scenarios.run.user_factory import user_factory
+from salvo.scenarios.spec.env_variables.variables import expand_variables, find_variables
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables, find_variables
 
 
 def check_scenario(

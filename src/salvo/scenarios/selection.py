@@ -52,17 +52,17 @@ class Selection:
             if text is not None:
                 expressions.parse(text, option)
         files: list[Path] = []
-        named: dict[Path, set[str]] = {}
-        whole = set()
+        names_by_file: dict[Path, set[str]] = {}
+        whole_files = set()
         for path in paths:
             file, separator, name = str(path).partition(_SEPARATOR)
             if not separator or path.exists():
                 files.append(path)
-                whole.add(path.resolve())
+                whole_files.add(path.resolve())
             else:
                 files.append(Path(file))
-                named.setdefault(Path(file).resolve(), set()).add(name)
-        names = {file: wanted for file, wanted in named.items() if file not in whole}
+                names_by_file.setdefault(Path(file).resolve(), set()).add(name)
+        names = {file: wanted for file, wanted in names_by_file.items() if file not in whole_files}
         return cls(files, names, keywords, tags, last_failed, failed_first)
 
 

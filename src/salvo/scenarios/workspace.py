@@ -33,15 +33,15 @@ from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.user_factory import user_factory
 from salvo.scenarios.scenario_checks import check_scenario
-from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
+from salvo.scenarios.spec.env_variables.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
+from salvo.scenarios.spec.env_variables.mcp_variables import expand_servers, server_grant_errors, server_secrets
+from salvo.scenarios.spec.env_variables.variables import expand_variables, option_secrets
 from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenarios, merge_problems
-from salvo.scenarios.spec.mcp_variables import expand_servers, server_grant_errors, server_secrets
 from salvo.scenarios.spec.prices import read_price_book
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables, option_secrets
 from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.store import RunStore
 

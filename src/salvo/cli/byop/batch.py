@@ -39,13 +39,13 @@ def batch(batch_id: str | None, outputs: tuple[Path, ...], as_json: bool) -> Non
         matrix_files.check(output)
     with open_for_listing() as store:
         if batch_id is None and not outputs and not as_json:
-            listed = store.batches.page(limit=_LIMIT)
-            if not listed.entries:
+            batches = store.batches.page(limit=_LIMIT)
+            if not batches.entries:
                 raise NothingFoundError(
                     "No documents were evaluated together yet.", hint="Start with `byop run FOLDER`."
                 )
             header = ("ID", "WHEN", "DOCUMENTS", "REPORTS", "SUBJECT", "NAME")
-            echo("\n".join(table(header, [_cells(entry) for entry in listed.entries])))
+            echo("\n".join(table(header, [_cells(entry) for entry in batches.entries])))
             return
         is_latest = batch_id in (None, "latest")
         identifier = store.batches.latest() if is_latest else store.batches.find(batch_id or "")

@@ -88,11 +88,11 @@ def collect_jobs(
 ) -> EvaluationResults:
     """Complete what the provider has answered. Jobs that still wait are not among the results."""
     store = lazy_store.store()
-    known = known_batches(store)
+    known_ids = known_batches(store)
     finished, outcomes = [], []
     for job, stored in jobs:
         store.resume(stored.id, collects_batch=True)
-        outcome = asyncio.run(_collect(job, stored, lazy_store, wait, known))
+        outcome = asyncio.run(_collect(job, stored, lazy_store, wait, known_ids))
         if outcome is not None:
             finished.append(job)
             outcomes.append(outcome)
@@ -100,7 +100,7 @@ def collect_jobs(
 
 
 async def _collect(
-    job: EvaluationJob, stored: StoredEvaluation, lazy_store: LazyStore, wait: float | None, known: frozenset[str]
+    job: EvaluationJob, stored: StoredEvaluation, lazy_store: LazyStore, wait: float | None, known_ids: frozenset[str]
 ) -> EvaluationOutcome | None:
     recorder = lazy_store.recorder(job.config.settings)
     endpoint = job.config.endpoint
@@ -116,7 +116,7 @@ async def _collect(
             job.earlier_votes,
             show_progress,
             wait=wait,
-            known=known,
+            known_ids=known_ids,
         )
 
 

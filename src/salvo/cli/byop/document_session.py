@@ -116,10 +116,10 @@ async def _renewing_leases(lazy_store: LazyStore | None, unfinished: set[str]) -
     if lazy_store is None:
         yield
         return
-    ended = asyncio.Event()
+    finished = asyncio.Event()
 
     async def renew() -> None:
-        while not await is_set_within(RENEWAL_SECONDS, ended):
+        while not await is_set_within(RENEWAL_SECONDS, finished):
             with suppress(StoreError):  # the next renewal may succeed, and a vote says it if none does
                 await asyncio.to_thread(lazy_store.store().queue.renew, sorted(unfinished))
 
@@ -127,5 +127,5 @@ async def _renewing_leases(lazy_store: LazyStore | None, unfinished: set[str]) -
     try:
         yield
     finally:
-        ended.set()
+        finished.set()
         await task

@@ -74,7 +74,7 @@ class EvaluationDisplay:
         waiting = [state for state in self._evaluations if state.calls.count and state.retry_at <= now]
         if not waiting:
             return
-        state = min(waiting, key=lambda each: each.calls.oldest_start)
+        state = min(waiting, key=lambda item: item.calls.oldest_start)
         seconds = int(now - state.calls.oldest_start)
         if seconds < SECONDS_BEFORE_SHOWN:
             return

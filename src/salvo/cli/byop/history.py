@@ -55,7 +55,7 @@ def history(
     They are read from the database in DATABASE_URL, or from byop_runs.db in the current folder. Times are in UTC.
     """
     with open_for_listing() as store:
-        listed = store.history(
+        evaluations = store.history(
             subject,
             status=ShownStatus(status.upper()) if status else None,
             mode=Mode(mode) if mode else None,
@@ -65,10 +65,10 @@ def history(
             descending=sort in (HistorySort.DATE, HistorySort.STATUS),
             limit=limit,
         )
-    for evaluation in listed.damaged:
+    for evaluation in evaluations.damaged:
         echo(f"Warning: {evaluation.message}", err=True)
-    rows = listed.rows
-    if not rows and listed.damaged:
+    rows = evaluations.rows
+    if not rows and evaluations.damaged:
         raise StoreError("No other evaluation can be listed.", hint="Restore the database from a backup.")
     if not rows:
         matching = "matching " if subject is not None or status or mode or search else ""
@@ -80,8 +80,8 @@ def history(
         # Evaluations of earlier versions, and of pasted texts, have no title.
         columns = len(header) if any(row.title for row in rows) else len(header) - 1
         echo("\n".join(table(header[:columns], [_cells(row)[:columns] for row in rows])))
-        if listed.total > len(rows):
-            echo(f"{len(rows)} of {listed.total}. --limit shows more.", err=True)
+        if evaluations.total > len(rows):
+            echo(f"{len(rows)} of {evaluations.total}. --limit shows more.", err=True)
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:

@@ -109,10 +109,10 @@ def diff(playbook_id: str, before: int, after: int) -> None:
 
     with open_for_listing() as store:
         earlier, later = (store.saved_playbooks.load(playbook_id, number) for number in (before, after))
-    made = changes(earlier.document, later.document)
-    for change in made:
+    playbook_changes = changes(earlier.document, later.document)
+    for change in playbook_changes:
         echo(printable(sentence(change), multiline=True))
-    echo(effect(made))
+    echo(effect(playbook_changes))
 
 
 def _row(playbook: Playbook) -> dict[str, Any]:

@@ -63,14 +63,14 @@ def run(
     clock = configs[0].clock
     batch_id = clock.new_id()  # before the ids of its evaluations, which sort after it
     files = find_documents(arguments)
-    documents, unread = _read(files, read_inputs)
+    documents, failures = _read(files, read_inputs)
     jobs = [
         EvaluationJob(config, make_request(clock.new_id(), config.name, inputs, file, document.title))
         for document, inputs, file in documents
         for config in configs
     ]
-    planned = len(jobs) + len(unread)
-    batch = DocumentBatch(batch_id, _now(clock), _title(arguments, files), subject, planned, tuple(unread))
+    planned = len(jobs) + len(failures)
+    batch = DocumentBatch(batch_id, _now(clock), _title(arguments, files), subject, planned, tuple(failures))
     return _evaluate(batch, jobs, lazy_store, output)
 
 
@@ -105,7 +105,7 @@ def _read(
     files: Sequence[DocumentFile], read_inputs: Callable[[Path], tuple[Inputs, SourceFile | None]]
 ) -> tuple[list[tuple[DocumentFile, Inputs, SourceFile | None]], list[UnreadDocument]]:
     """Return the documents with their texts, and those that could not be read. InputError if none could be."""
-    documents, unread = [], []
+    documents, failures = [], []
     for document in files:
         try:
             documents.append((document, *read_inputs(document.path)))
@@ -114,11 +114,11 @@ def _read(
             message = (
                 str(error).removeprefix(f"{document.path} was not read. ").replace(str(document.path), document.name)
             )
-            unread.append(UnreadDocument(document.name, message))
+            failures.append(UnreadDocument(document.name, message))
             echo(f"{printable(document.name)} was not read. {printable(message)}", err=True)
     if not documents:
         raise InputError("None of the documents could be read.", hint="Nothing was run, and nothing was spent.")
-    return documents, unread
+    return documents, failures
 
 
 def _evaluate(

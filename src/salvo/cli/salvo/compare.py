@@ -111,5 +111,5 @@ def compare(
         echo("\n".join(comparison.lines(report, colour=True)))
     if report.comparison.worse:
         raise SystemExit(ExitCode.FAILED)
-    judged = report.comparison.verdict is not ComparisonVerdict.NOT_JUDGED
-    raise SystemExit(ExitCode.OK if judged else ExitCode.NOT_JUDGED)
+    is_judged = report.comparison.verdict is not ComparisonVerdict.NOT_JUDGED
+    raise SystemExit(ExitCode.OK if is_judged else ExitCode.NOT_JUDGED)

@@ -96,13 +96,13 @@ def _scenario_line(item: ScenarioRuns) -> str:
 
 
 def _total_line(estimates: Sequence[CostEstimate]) -> str:
-    known = [estimate.dollars for estimate in estimates if estimate.dollars is not None]
-    if not known:
+    costs = [estimate.dollars for estimate in estimates if estimate.dollars is not None]
+    if not costs:
         return "Estimated cost: unknown."
-    is_partial = len(known) < len(estimates) or any(estimate.is_lower_bound for estimate in estimates)
-    unknown = len(estimates) - len(known)
+    is_partial = len(costs) < len(estimates) or any(estimate.is_lower_bound for estimate in estimates)
+    unknown = len(estimates) - len(costs)
     note = f", without {pluralize(unknown, 'scenario')} of unknown cost" if unknown else ""
-    return f"Estimated cost: {'at least about' if is_partial else 'about'} {money(math.fsum(known))}{note}."
+    return f"Estimated cost: {'at least about' if is_partial else 'about'} {money(math.fsum(costs))}{note}."
 
 
 def _document(

@@ -105,8 +105,8 @@ def label(
             echo(f"{export_file}: {count}. Fill in the column `answer`: pass, fail or unclear.")
             return
         if not planned:
-            done = pluralize(labels.labelled_by(name), "run")
-            echo(f"You have labelled {done} of this batch. Label more with a higher -n.", err=True)
+            labelled = pluralize(labels.labelled_by(name), "run")
+            echo(f"You have labelled {labelled} of this batch. Label more with a higher -n.", err=True)
         _Session(labels, planned, name, clock).run()
     echo("\n".join(_result_lines(labels)))
 

@@ -112,8 +112,8 @@ def _print_tables(
         sections.append(compared.lines())
     verdict = _verdict(summaries, compared)
     if output.quiet or len(summaries) > 1:
-        shown = {summary.batch_id for summary in tables}
-        sections.append(closing_summary(summaries, verdict, tables=shown, in_grids=in_grids, colour=True))
+        batch_ids = {summary.batch_id for summary in tables}
+        sections.append(closing_summary(summaries, verdict, tables=batch_ids, in_grids=in_grids, colour=True))
     else:  # the table of the only scenario says the rest
         sections.append(list(overall(summaries, verdict, colour=True)))
     sections = [lines for lines in sections if lines]

@@ -53,15 +53,15 @@ class AnthropicBatches:
         )
         return checked_provider_id(read_object(reply, self._provider, self._model).get("id"))
 
-    async def find(self, wanted: BatchSearch) -> str | None:
+    async def find(self, search: BatchSearch) -> str | None:
         undecided = ""
-        async for batch in self._newest(wanted.since - CLOCK_TOLERANCE):
+        async for batch in self._newest(search.since - CLOCK_TOLERANCE):
             batch_id = checked_provider_id(batch.get("id"))
-            if batch_id in wanted.known or _count(batch, ("processing", *_DONE)) != wanted.item_count:
+            if batch_id in search.known or _count(batch, ("processing", *_DONE)) != search.item_count:
                 continue
             if batch.get("processing_status") != "ended":
                 undecided = batch_id
-            elif any(name.startswith(f"{wanted.tag}-") for name in await self.answers(batch_id)):
+            elif any(name.startswith(f"{search.tag}-") for name in await self.answers(batch_id)):
                 return batch_id
         if undecided:
             raise UndecidedBatchError(

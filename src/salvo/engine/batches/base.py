@@ -91,7 +91,7 @@ class BatchApi(Protocol):
         """Start a batch and return the provider's id of it. It is sent once: a failure leaves open whether it began."""
         ...
 
-    async def find(self, wanted: BatchSearch) -> str | None:
+    async def find(self, search: BatchSearch) -> str | None:
         """Return the provider's id of a batch, if it was started. Raise UndecidedBatchError if that is open yet."""
         ...
 

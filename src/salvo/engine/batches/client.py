@@ -129,15 +129,15 @@ class BatchClient:
         return batches
 
     async def submit(
-        self, batch: QuestionBatch, bodies: Sequence[Any], known: frozenset[str] | None = None
+        self, batch: QuestionBatch, bodies: Sequence[Any], known_ids: frozenset[str] | None = None
     ) -> QuestionBatch:
         """Submit a planned batch, unless it turns out that it was submitted before. Return it with the provider's id.
 
-        `known` are the provider's ids of all other batches; None for a batch that was planned just now, which nobody
-        can have submitted.
+        `known_ids` are the provider's ids of all other batches; None for a batch that was planned just now, which
+        nobody can have submitted.
         """
         api = self._api(batch)
-        batch_id = None if known is None else await self._find(api, batch, known)
+        batch_id = None if known_ids is None else await self._find(api, batch, known_ids)
         if batch_id is None:
             items = [BatchItem(batch.custom_id(index), body) for index, body in enumerate(bodies)]
             batch_id = await api.submit(BatchSubmission(batch.tag, batch.path, items))
@@ -145,12 +145,12 @@ class BatchClient:
         self.store.save(submitted)
         return submitted
 
-    async def _find(self, api: BatchApi, batch: QuestionBatch, known: frozenset[str]) -> str | None:
+    async def _find(self, api: BatchApi, batch: QuestionBatch, known_ids: frozenset[str]) -> str | None:
         planned = datetime.fromisoformat(batch.planned_at)
         age = (self.clock.now() - planned).total_seconds()
         if age < _SETTLE_SECONDS:
             await self.clock.sleep(_SETTLE_SECONDS - max(age, 0.0))  # a damaged file may name a time to come
-        return await api.find(BatchSearch(batch.tag, len(batch.questions), planned, known))
+        return await api.find(BatchSearch(batch.tag, len(batch.questions), planned, known_ids))
 
     async def fetch(self, batch: QuestionBatch) -> tuple[QuestionBatch, BatchProgress]:
         """Ask how far a submitted batch is. If it has ended, store its answers and return it as ended."""

@@ -71,15 +71,15 @@ class OpenAIBatches:
         reply = await self._retrying.send(request)  # a file that is uploaded twice costs nothing
         return checked_provider_id(read_object(reply, self._provider, self._model).get("id"))
 
-    async def find(self, wanted: BatchSearch) -> str | None:
+    async def find(self, search: BatchSearch) -> str | None:
         """Look at the newest batches first, as far back as the time at which it was planned."""
-        oldest = (wanted.since - CLOCK_TOLERANCE).timestamp()
+        oldest = (search.since - CLOCK_TOLERANCE).timestamp()
         after = ""
         for _ in range(MOST_PAGES):
             page = await self._list(after)
             batches = object_list(page, "data")
             for batch in batches:
-                if object_or_empty(batch, "metadata").get(TAG) == wanted.tag:
+                if object_or_empty(batch, "metadata").get(TAG) == search.tag:
                     return checked_provider_id(batch.get("id"))
             created = batches[-1].get("created_at") if batches else None
             if not page.get("has_more") or (isinstance(created, int | float) and created < oldest):

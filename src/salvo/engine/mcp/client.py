@@ -129,10 +129,10 @@ class McpClient:
         return protocol.call_result(result, self.settings.name, tool)
 
     async def _agree(self) -> None:
-        wanted = self.settings.protocol
-        if wanted == MODERN:
+        protocol = self.settings.protocol
+        if protocol == MODERN:
             await self._discover(self.settings.seconds)
-        elif wanted == HANDSHAKE:
+        elif protocol == HANDSHAKE:
             await self._shake_hands()
         else:
             await self._try_both()

@@ -80,25 +80,25 @@ def read_state(folder: Path) -> GitState | None:
 def commit_time(folder: Path, commit: str) -> int | None:
     """Return when a commit was made, in seconds since 1970; None if git does not say."""
     try:
-        shown = run_git(folder, "cat-file", "commit", commit, seconds=_STATE_SECONDS)
+        output = run_git(folder, "cat-file", "commit", commit, seconds=_STATE_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(rb"^committer .*> (\d{1,12}) [+-]\d{4}$", shown.stdout, re.MULTILINE)
+    match = re.search(rb"^committer .*> (\d{1,12}) [+-]\d{4}$", output.stdout, re.MULTILINE)
     return int(match[1]) if match else None
 
 
 def _own_filters(folder: Path) -> list[str]:
     """Return the filter drivers that the settings of the repository define. Those of the user are the user's own."""
-    listed = run_git(
+    output = run_git(
         folder, "config", "--null", "--show-scope", "--name-only", "--get-regexp", r"^filter\.", seconds=_STATE_SECONDS
     )
-    fields = listed.stdout.decode(errors="surrogateescape").split("\0")
+    fields = output.stdout.decode(errors="surrogateescape").split("\0")
     drivers = {
         name.partition(".")[2].rpartition(".")[0]
         for scope, name in zip(fields[::2], fields[1::2], strict=False)
         if scope in ("local", "worktree")
     }
-    if listed.returncode not in (0, 1) or len(drivers) > _MOST_FILTERS:
+    if output.returncode not in (0, 1) or len(drivers) > _MOST_FILTERS:
         raise ValueError("the filters of the repository cannot be listed")
     return sorted(drivers)
 

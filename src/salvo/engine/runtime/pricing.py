@@ -78,8 +78,8 @@ class OwnPrice:
         if self.rates is not None:
             return UnitPrices((self.rates,), self.source)
         provider, _, model = self.same_as.partition("/")
-        listed = find_prices(provider, model, when)
-        return None if listed is None else replace(listed, source=self.source)
+        prices = find_prices(provider, model, when)
+        return None if prices is None else replace(prices, source=self.source)
 
 
 @record
@@ -112,8 +112,8 @@ class PriceBook:
         price = next((price for price in own if price is not None), None)
         if cost is None or price is None or not price.by_project:
             return cost
-        listed = (usage_cost(usage, find_prices(provider, model, when)) for model in models)
-        return max(cost, *(value or 0.0 for value in listed))
+        costs = (usage_cost(usage, find_prices(provider, model, when)) for model in models)
+        return max(cost, *(value or 0.0 for value in costs))
 
 
 def usage_cost(usage: Usage | None, prices: UnitPrices | None, *, batched: bool = False) -> float | None:

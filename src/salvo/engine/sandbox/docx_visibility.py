@@ -68,10 +68,10 @@ class RunVisibility:
         """Return the run properties of a style and those it is based on."""
         if name not in self._chains:
             chain: list[Any] = []
-            seen: set[str] = set()
+            visited: set[str] = set()
             current = name
-            while current in self._styles and current not in seen:
-                seen.add(current)
+            while current in self._styles and current not in visited:
+                visited.add(current)
                 style = self._styles[current]
                 chain += style.findall(f"{_WORD}rPr")
                 current = _value(style.find(f"{_WORD}basedOn")) or ""
@@ -121,7 +121,7 @@ class RunVisibility:
 
 
 def _first(properties: list[Any], name: str) -> Any:
-    return next((child for each in properties if (child := each.find(f"{_WORD}{name}")) is not None), None)
+    return next((child for element in properties if (child := element.find(f"{_WORD}{name}")) is not None), None)
 
 
 def _value(element: Any) -> str | None:

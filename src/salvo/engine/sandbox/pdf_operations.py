@@ -39,11 +39,13 @@ def _read(content: bytes) -> dict[str, Any]:
         bookmarks = read_bookmarks(reader)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableDocumentError("The file is not a readable PDF.") from error
-    kept, running_lines = split_running_lines(texts)
+    page_texts, running_lines = split_running_lines(texts)
     omissions = [
         Omission("page_number" if line.numbered else "running_line", line.text, line.pages) for line in running_lines
     ]
-    return answer(_BETWEEN_PAGES.join(kept).strip(), pages, omissions, pdf_outline(kept, _BETWEEN_PAGES, bookmarks))
+    return answer(
+        _BETWEEN_PAGES.join(page_texts).strip(), pages, omissions, pdf_outline(page_texts, _BETWEEN_PAGES, bookmarks)
+    )
 
 
 def _page_text(page: PageObject) -> str:

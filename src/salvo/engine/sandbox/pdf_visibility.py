@@ -99,13 +99,13 @@ def _replace(page: PageObject, contents: Any, stream: ContentStream, operations:
 
 def _without(operations: Sequence[Operation], left_out: set[int]) -> list[Operation]:
     """Return the operations without some that show text. What else these do, such as to begin a line, stays."""
-    kept: list[Operation] = []
+    operations_left: list[Operation] = []
     for index, (operands, operator) in enumerate(operations):
         if index not in left_out:
-            kept.append((operands, operator))
+            operations_left.append((operands, operator))
         elif operator in (b"'", b'"'):
-            kept.append(([], b"T*"))
-    return kept
+            operations_left.append(([], b"T*"))
+    return operations_left
 
 
 class _Reader:
@@ -170,17 +170,17 @@ class _Reader:
         self._state = replace(self._state, matrix=_product(_matrix(operands), self._state.matrix))
 
     def graphics_state(self, operands: Any) -> None:
-        named = self._resource("/ExtGState", operands[0])
-        if "/ca" in named:
-            self._state = replace(self._state, alpha=float(named["/ca"]))
+        state = self._resource("/ExtGState", operands[0])
+        if "/ca" in state:
+            self._state = replace(self._state, alpha=float(state["/ca"]))
 
     def fill_colour(self, operands: Any) -> None:
         parts = [float(part) for part in operands if not isinstance(part, NameObject)]
         self._state = replace(self._state, fill=_luminance(parts) if len(parts) == len(operands) else None)
 
     def other_colour_space(self, operands: Any) -> None:
-        known = str(operands[0]) in ("/DeviceGray", "/DeviceRGB", "/DeviceCMYK")
-        self._state = replace(self._state, fill=0.0 if known else None)
+        is_device_space = str(operands[0]) in ("/DeviceGray", "/DeviceRGB", "/DeviceCMYK")
+        self._state = replace(self._state, fill=0.0 if is_device_space else None)
 
     def begin_text(self, _: Any) -> None:
         self._text = self._line = _IDENTITY

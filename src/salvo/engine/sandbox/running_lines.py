@@ -34,27 +34,27 @@ class RunningLine(NamedTuple):
 def split_running_lines(pages: Sequence[str]) -> tuple[list[str], list[RunningLine]]:
     """Return the pages without their running lines, and those lines. If nothing else is on the pages, they stay."""
     for max_lines in (MAX_LINES, 1):  # if all lines are repeated, those inside may be the text
-        kept: _Pages = [page.splitlines() for page in pages]
+        remaining: _Pages = [page.splitlines() for page in pages]
         running_lines: list[RunningLine] = []
         for end in _ENDS:
-            kept, lines = _split_end(kept, end, max_lines)
+            remaining, lines = _split_end(remaining, end, max_lines)
             running_lines += lines
         if not running_lines:
             break
-        if any(line.strip() for page in kept for line in page):
-            return ["\n".join(page) for page in kept], running_lines
+        if any(line.strip() for page in remaining for line in page):
+            return ["\n".join(page) for page in remaining], running_lines
     return list(pages), []
 
 
 def _split_end(pages: _Pages, end: End, max_lines: int) -> tuple[_Pages, list[RunningLine]]:
     """Take the repeated lines from one end of the pages, the outermost first."""
-    kept = [list(page) for page in pages]
+    remaining = [list(page) for page in pages]
     running_lines: list[RunningLine] = []
     for _ in range(max_lines):
-        running_lines += _outermost_running_lines(kept, end)
-    if max_lines > 1 and _outermost_running_lines([list(page) for page in kept], end):
+        running_lines += _outermost_running_lines(remaining, end)
+    if max_lines > 1 and _outermost_running_lines([list(page) for page in remaining], end):
         return pages, []
-    return kept, running_lines
+    return remaining, running_lines
 
 
 def _outermost_running_lines(pages: _Pages, end: End) -> list[RunningLine]:

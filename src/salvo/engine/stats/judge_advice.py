@@ -48,11 +48,13 @@ def judge_share_interval(counts: Sequence[tuple[int, int]]) -> Interval | None:
     judge that happens to contradict itself nowhere does so in no resample, so the upper end is at least what the exact
     bound on the rate of contradictions allows: two verdicts differ with twice the judge's variance.
     """
-    whole = components_of_counts(counts)
-    if whole is None or whole.agent is None or whole.judge_share is None:
+    components = components_of_counts(counts)
+    if components is None or components.agent is None or components.judge_share is None:
         return None
     flips = sum(0 < passes < size for passes, size in counts)
-    possible = clopper_pearson(flips, sum(size > 1 for _, size in counts)).high / 2 / (whole.agent + whole.judge)
+    possible = (
+        clopper_pearson(flips, sum(size > 1 for _, size in counts)).high / 2 / (components.agent + components.judge)
+    )
     shares = []
     for draw in _resamples(len(counts)):
         parts = components_of_counts([counts[index] for index in draw])
@@ -112,14 +114,14 @@ def _better(
     """Return the choice that is better in nearly all resamples. Without prices only runs can be."""
     if later is None:
         return None
-    votes_help = drawn = 0
+    votes_help = draws = 0
     for draw in _resamples(len(now)):
-        drawn += 1
+        draws += 1
         before, after = (_rate(chances, draw) for chances in (now, later))
         votes_help += after * (1 - after) < before * (1 - before) / (factor or 1.0) - 1e-12
-    if votes_help <= (1 - CERTAINTY) * drawn:
+    if votes_help <= (1 - CERTAINTY) * draws:
         return "runs"
-    return "votes" if factor is not None and votes_help >= CERTAINTY * drawn else None
+    return "votes" if factor is not None and votes_help >= CERTAINTY * draws else None
 
 
 def _rate(chances: Sequence[tuple[float, float]], draw: Sequence[int]) -> float:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple, TypeVar
 
 from salvo.engine.stats.exact_test import fisher
 from salvo.engine.stats.rates import Interval, percentile
 from salvo.records import record
+
+Item = TypeVar("Item", bound=Hashable)
 
 DRAWS = 2_000
 _SEED = 20_26
@@ -86,6 +89,12 @@ class ReviewerAgreement:
     kappa: IntervalEstimate | None
 
 
+@record
+class ReviewerPair:
+    reviewers: tuple[str, str]
+    agreement: ReviewerAgreement
+
+
 def reviewer_agreement(pairs: Sequence[tuple[bool, bool]]) -> ReviewerAgreement:
     """Return how well two people agree. Intervals are as those of `judge_quality`."""
     counts = [pairs.count((first, second)) for first in (True, False) for second in (True, False)]
@@ -97,6 +106,18 @@ def reviewer_agreement(pairs: Sequence[tuple[bool, bool]]) -> ReviewerAgreement:
     agreement = _estimate(agreed / len(pairs), [(draw[0] + draw[3]) / sum(draw) for draw in draws])
     kappa = _estimate(_kappa(*counts), [_kappa(*draw) for draw in draws])
     return ReviewerAgreement(len(pairs), agreed, agreement, kappa)
+
+
+def reviewer_pairs(answers: Mapping[str, Mapping[Item, bool | None]]) -> Iterator[ReviewerPair]:
+    """Yield how well each two reviewers agree on the items that both answered clearly. `answers` are by reviewer."""
+    for (first, one), (second, other) in combinations(answers.items(), 2):
+        shared = [
+            (answer, other_answer)
+            for item, answer in one.items()
+            if answer is not None and (other_answer := other.get(item)) is not None
+        ]
+        if shared:
+            yield ReviewerPair((first, second), reviewer_agreement(shared))
 
 
 @record
@@ -187,13 +208,13 @@ def _kappa(both: float, first_only: float, second_only: float, neither: float) -
     return ((both + neither) / total - by_chance) / (1 - by_chance)
 
 
-def _ratio(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+def _ratio(part: float, total: float) -> float | None:
+    return part / total if total else None
 
 
 def _estimate(value: float | None, draws: Sequence[float | None]) -> IntervalEstimate | None:
-    known = [draw for draw in draws if draw is not None]
-    low, high = percentile(known, 2.5), percentile(known, 97.5)
+    values = [draw for draw in draws if draw is not None]
+    low, high = percentile(values, 2.5), percentile(values, 97.5)
     if value is None or low is None or high is None:
         return None
     # Nobody disagreed: then the value itself is at the end of what is possible.

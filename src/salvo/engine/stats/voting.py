@@ -116,19 +116,19 @@ def _without_missing(rows: Sequence[Sequence[Choice | None]]) -> list[list[Choic
     return [[verdict for verdict in row if verdict is not None] for row in rows]
 
 
-def _alpha(judged: Sequence[Sequence[Hashable]]) -> float | None:
+def _alpha(units: Sequence[Sequence[Hashable]]) -> float | None:
     """Return Krippendorff's alpha for nominal data (2011, "Computing Krippendorff's Alpha-Reliability").
 
     It is 1 - observed disagreement / disagreement by chance. Observed: the pairs of different verdicts within
     transcripts, each weighted by 1 / (verdicts on it - 1). By chance: the pairs of different verdicts over all
     transcripts together, divided by their number minus one.
     """
-    totals = Counter(verdict for row in judged for verdict in row)
+    totals = Counter(verdict for row in units for verdict in row)
     verdicts = totals.total()
     by_chance = _unlike_pairs(totals) / (verdicts - 1)
     if not by_chance:
         return None
-    return 1 - sum(_unlike_pairs(Counter(row)) / (len(row) - 1) for row in judged) / by_chance
+    return 1 - sum(_unlike_pairs(Counter(row)) / (len(row) - 1) for row in units) / by_chance
 
 
 def _unlike_pairs(counts: Counter[Hashable]) -> int:

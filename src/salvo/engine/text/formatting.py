@@ -86,10 +86,10 @@ def _rounded(
     Rounding may also not double its distance to `close_to`.
     """
     while digits < _MOST_DIGITS:
-        shown = value.quantize(Decimal(1).scaleb(-digits), rounding)
-        same_side = all((shown > other) == (value > other) and (shown < other) == (value < other) for other in apart)
-        if same_side and (close_to is None or value == close_to or abs(shown - close_to) < 2 * abs(value - close_to)):
-            return f"{shown:f}"
+        result = value.quantize(Decimal(1).scaleb(-digits), rounding)
+        same_side = all((result > other) == (value > other) and (result < other) == (value < other) for other in apart)
+        if same_side and (close_to is None or value == close_to or abs(result - close_to) < 2 * abs(value - close_to)):
+            return f"{result:f}"
         digits += 1
     return _plain(value)
 

@@ -35,8 +35,8 @@ def content(clean: Any, value: Any, body: bytes) -> FormattedJsonContent | JsonC
 
 def write(formatted: FormattedJsonContent) -> bytes:
     """Return the bytes. A layout that is not known, of a later version, is written as our own."""
-    written = _write(formatted.json, formatted.layout) if formatted.layout in _LAYOUTS else None
-    return (json_codec.dumps(formatted.json) if written is None else written) + formatted.end.encode()
+    text = _write(formatted.json, formatted.layout) if formatted.layout in _LAYOUTS else None
+    return (json_codec.dumps(formatted.json) if text is None else text) + formatted.end.encode()
 
 
 def _write(value: Any, layout: str) -> bytes | None:

@@ -78,14 +78,14 @@ class _Relay:
     async def feed(self, chunk: bytes, headers: Mapping[str, str]) -> None:
         self._buffer += chunk
         for raw in self._complete_events():
-            shown = self._read(raw)
-            if not shown:
+            text = self._read(raw)
+            if not text:
                 continue
             if self._ended:
-                self._streaming.tail.append(shown)
+                self._streaming.tail.append(text)
             else:
                 self._passed = True
-                await self._streaming.sink(shown, headers)
+                await self._streaming.sink(text, headers)
 
     def assembled(self) -> bytes:
         """Return the reply. Raise StreamCutError if the stream has no end, or reports an error."""

@@ -151,14 +151,14 @@ def check_title(check_id: str) -> str:
 
 def without_replaced(rows: Sequence[DocumentRow]) -> tuple[DocumentRow, ...]:
     """Leave out each incomplete report that a later evaluation of the same document replaces, and keep its place."""
-    kept: list[DocumentRow] = []
+    newest: list[DocumentRow] = []
     for row in rows:
-        place = next((place for place, earlier in enumerate(kept) if _replaces(row, earlier)), None)
+        place = next((place for place, earlier in enumerate(newest) if _replaces(row, earlier)), None)
         if place is None:
-            kept.append(row)
+            newest.append(row)
         else:
-            kept[place] = row
-    return tuple(kept)
+            newest[place] = row
+    return tuple(newest)
 
 
 def _replaces(row: DocumentRow, earlier: DocumentRow) -> bool:

@@ -38,10 +38,10 @@ def render_csv(matrix: DocumentMatrix) -> str:
     for row in matrix.rows:
         results = (str(row.outcomes.get(check.check_id, "")) for check in matrix.checks)
         names = (row.title, row.file_name or "", matrix.batch.subject, row.evaluator)
-        ended = (row.state, row.status or "", row.finished_at or "", row.evaluation_id)
-        writer.writerow(map(_safe_cell, (*names, *ended, *results)))
-    for unread in matrix.batch.unread:
-        names = (unread.file_name, unread.file_name, matrix.batch.subject, "")
+        end_columns = (row.state, row.status or "", row.finished_at or "", row.evaluation_id)
+        writer.writerow(map(_safe_cell, (*names, *end_columns, *results)))
+    for document in matrix.batch.unread:
+        names = (document.file_name, document.file_name, matrix.batch.subject, "")
         writer.writerow(map(_safe_cell, (*names, "not read", "", "", "", *("" for _ in titles))))
     return "\ufeff" + buffer.getvalue()
 

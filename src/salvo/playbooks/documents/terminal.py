@@ -19,19 +19,19 @@ def lines(matrix: DocumentMatrix, *, colour: bool) -> list[str]:
     paint = Paint(colour)
     numbers = [str(number) for number in range(1, len(matrix.checks) + 1)]
     header = ("DOCUMENT", "STATUS", *numbers, "ID")
-    shown = [*DISCLAIMERS, ""]
+    output = [*DISCLAIMERS, ""]
     if matrix.rows:
         rows = [_cells(matrix, row) for row in matrix.rows]
         colours = [_COLOURS.get(str(row.status)) for row in matrix.rows]
-        shown += table(header, [*rows, _failed(matrix)], paint, [*colours, None])
-        shown += ["", "✓ pass, ✗ fail, ? indeterminate, · no result"]
-        shown += [f"{number} {printable(check.title)}" for number, check in zip(numbers, matrix.checks, strict=True)]
+        output += table(header, [*rows, _failed(matrix)], paint, [*colours, None])
+        output += ["", "✓ pass, ✗ fail, ? indeterminate, · no result"]
+        output += [f"{number} {printable(check.title)}" for number, check in zip(numbers, matrix.checks, strict=True)]
     for row in matrix.rows:
         if row.problem:
-            shown.append(f"{printable(row.title)} could not be finished: {printable(row.problem)}")
-    for unread in matrix.batch.unread:
-        shown.append(f"{printable(unread.file_name)} was not read. {printable(unread.message)}")
-    return [*shown, "", summary(matrix)]
+            output.append(f"{printable(row.title)} could not be finished: {printable(row.problem)}")
+    for document in matrix.batch.unread:
+        output.append(f"{printable(document.file_name)} was not read. {printable(document.message)}")
+    return [*output, "", summary(matrix)]
 
 
 def _cells(matrix: DocumentMatrix, row: DocumentRow) -> tuple[str, ...]:

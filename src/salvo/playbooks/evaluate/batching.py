@@ -89,11 +89,11 @@ async def collect_evaluation(
     on_progress: OnProgress,
     *,
     wait: float | None,
-    known: frozenset[str],
+    known_ids: frozenset[str],
 ) -> EvaluationOutcome | None:
     """Complete an evaluation that this process has resumed; None if its answers have not come yet.
 
-    `wait` are the seconds between two looks; None looks once. `known` are the batches of other evaluations.
+    `wait` are the seconds between two looks; None looks once. `known_ids` are the batches of other evaluations.
     """
     tape = await _questions(request, context)
     batches, client = _client(request, context, endpoint, recorder.store, tape)
@@ -101,7 +101,7 @@ async def collect_evaluation(
     keeper = EvaluationRecorder(lambda: recorder, request, already_stored=True)
     async with keeper.renewing_lease():
         if not batch.is_submitted:
-            batch = await _submit(client, batches, batch, tape, known, on_progress)
+            batch = await _submit(client, batches, batch, tape, known_ids, on_progress)
         while batch.is_submitted and not batch.has_ended:
             try:
                 batch, progress = await client.fetch(batch)
@@ -128,11 +128,11 @@ async def _submit(
     batches: _EvaluationBatches,
     batch: QuestionBatch,
     tape: Tape,
-    known: frozenset[str] | None,
+    known_ids: frozenset[str] | None,
     on_progress: OnProgress,
 ) -> QuestionBatch:
     try:
-        batch = await client.submit(batch, [question_body(exchange) for exchange in tape.exchanges], known)
+        batch = await client.submit(batch, [question_body(exchange) for exchange in tape.exchanges], known_ids)
     except ProviderError as error:
         on_progress(batch, None, error)
     else:

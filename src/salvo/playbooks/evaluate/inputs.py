@@ -26,9 +26,9 @@ def key_warning(name: str, text: str) -> str | None:
     findings = find_keys(_with_line_feeds(text))
     if not findings:
         return None
-    listed = "; ".join(map(str, findings[:_MAX_KEYS]))
+    keys = "; ".join(map(str, findings[:_MAX_KEYS]))
     others = f"; and {len(findings) - _MAX_KEYS} more" if len(findings) > _MAX_KEYS else ""
-    return f"{name} may contain {listed}{others}. Texts are not redacted: remove it if it is real."
+    return f"{name} may contain {keys}{others}. Texts are not redacted: remove it if it is real."
 
 
 def key_warnings(texts: Mapping[str, str | None]) -> tuple[str, ...]:

@@ -127,16 +127,16 @@ class EvaluationRecorder:
         if self._open is None:
             yield
             return
-        ended = asyncio.Event()
-        renewal = asyncio.create_task(self._renew_until(ended))
+        finished = asyncio.Event()
+        renewal = asyncio.create_task(self._renew_until(finished))
         try:
             yield
         finally:
-            ended.set()
+            finished.set()
             await renewal
 
-    async def _renew_until(self, ended: asyncio.Event) -> None:
-        while not await is_set_within(RENEWAL_SECONDS, ended):
+    async def _renew_until(self, finished: asyncio.Event) -> None:
+        while not await is_set_within(RENEWAL_SECONDS, finished):
             if self._started.is_set() and self.active:
                 async with self._lock:
                     with suppress(StoreError):  # the next renewal may succeed, and a vote says it if none does

@@ -160,9 +160,9 @@ def _omission_notices(name: str, omissions: Sequence[Omission]) -> tuple[str, ..
         parts = [omission for omission in omissions if omission.kind == kind]
         if not parts:
             continue
-        listed = "; ".join(map(_describe, parts[:_MAX_LISTED]))
+        descriptions = "; ".join(map(_describe, parts[:_MAX_LISTED]))
         others = f"; and {len(parts) - _MAX_LISTED} more" if len(parts) > _MAX_LISTED else ""
-        notices.append(f"{label} of {PurePath(name).name} are not part of the text: {listed}{others}.")
+        notices.append(f"{label} of {PurePath(name).name} are not part of the text: {descriptions}{others}.")
     return tuple(notices)
 
 

@@ -37,12 +37,12 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Playboo
     return [*_check_changes(before["checks"], after["checks"]), *rest]
 
 
-def effect(made: Sequence[PlaybookChange]) -> str:
+def effect(changes: Sequence[PlaybookChange]) -> str:
     """Return what the changes mean for reports."""
-    if not made:
+    if not changes:
         return "The two versions are the same."
     series = "The logic hash is another one, so reports of the two versions are not compared over time."
-    if all(change.is_example or (change.check_id is None and change.place in _LABELS) for change in made):
+    if all(change.is_example or (change.check_id is None and change.place in _LABELS) for change in changes):
         return f"Only examples changed: every check is judged as before. {series}"
     return series
 
@@ -61,8 +61,8 @@ def _check_changes(before: Sequence[Any], after: Sequence[Any]) -> Iterator[Play
             continue
         for path, kind, old, new in _differences(earlier[check_id], check, ()):
             yield PlaybookChange(check_id, place_in_words(path), kind, old, new, is_example=path[0] == EXAMPLES)
-    kept = [check_id for check_id in later if check_id in earlier]
-    if kept != [check_id for check_id in earlier if check_id in later]:
+    common_ids = [check_id for check_id in later if check_id in earlier]
+    if common_ids != [check_id for check_id in earlier if check_id in later]:
         yield PlaybookChange(None, "Order of the checks", "moved", "", ", ".join(later))
 
 

@@ -14,25 +14,25 @@ NOT_RECORDED = "not recorded"
 
 def identity(report: Report) -> list[NamedValue]:
     """Return which document this is about, and who had it evaluated when. It stands in the head of every view."""
-    known = report.document_identity or DocumentIdentity()
+    document = report.document_identity or DocumentIdentity()
     file = [
-        *([NamedValue("File sha256", known.file_sha256, code=True)] if known.file_sha256 else []),
-        *([NamedValue("Pages", str(known.pages))] if known.pages is not None else []),
+        *([NamedValue("File sha256", document.file_sha256, code=True)] if document.file_sha256 else []),
+        *([NamedValue("Pages", str(document.pages))] if document.pages is not None else []),
     ]
     return [
-        NamedValue("Document", known.title or NOT_RECORDED),
-        NamedValue("File", known.file_name or NOT_RECORDED),
+        NamedValue("Document", document.title or NOT_RECORDED),
+        NamedValue("File", document.file_name or NOT_RECORDED),
         *file,
         NamedValue("Producer (as declared)", declared_producer(report)),
-        NamedValue("Reviewer (as declared)", known.reviewer or NOT_RECORDED),
+        NamedValue("Reviewer (as declared)", document.reviewer or NOT_RECORDED),
         NamedValue("Time", date_with_zone(report.timestamp)),
     ]
 
 
 def title(report: Report) -> str:
     """Return what to call the report: the title of its document, else the name of its file, else a general name."""
-    known = report.document_identity or DocumentIdentity()
-    return known.title or known.file_name or GENERAL_TITLE
+    document = report.document_identity or DocumentIdentity()
+    return document.title or document.file_name or GENERAL_TITLE
 
 
 def declared_producer(report: Report) -> str:

@@ -326,12 +326,12 @@ def where_quoted(citation: Citation) -> str:
         return place
     locations = (citation.location, *citation.other_locations)
     lines = list(dict.fromkeys(str(location.line) for location in locations))
-    listed = ", ".join(lines[:MAX_LINES])
+    text = ", ".join(lines[:MAX_LINES])
     if citation.occurrences > len(locations):
-        listed += " and others"
+        text += " and others"
     elif len(lines) > MAX_LINES:
-        listed += f" and {len(lines) - MAX_LINES:,} more"
-    return f"{place} (occurs {citation.occurrences:,} times: {'line' if len(lines) == 1 else 'lines'} {listed})"
+        text += f" and {len(lines) - MAX_LINES:,} more"
+    return f"{place} (occurs {citation.occurrences:,} times: {'line' if len(lines) == 1 else 'lines'} {text})"
 
 
 def sources(check: CheckResult, citation: Citation) -> list[str]:

@@ -54,14 +54,14 @@ def recompute(report: Report, playbook: Playbook | None = None, baseline: Report
     if playbook is not None:
         _compare_settings(comparison, report, playbook)
     checks = {} if playbook is None else {check.id: check for check in playbook.checks}
-    judged = [check for check in report.check_results if check.decided_by == "evaluator"]
+    judged_checks = [check for check in report.check_results if check.decided_by == "evaluator"]
     results: dict[str, Result] = {}
     consistencies: dict[str, float | None] = {}
-    for check in judged:
+    for check in judged_checks:
         results[check.check_id], consistencies[check.check_id] = _compare_check(
             comparison, check, checks.get(check.check_id), report
         )
-    overall = variance.overall((check.severity, consistencies[check.check_id]) for check in judged)
+    overall = variance.overall((check.severity, consistencies[check.check_id]) for check in judged_checks)
     summary = report.variance_summary
     comparison.compare_number("the overall consistency", summary.consistency_score, overall)
     divergent = [check_id for check_id, value in consistencies.items() if value is not None and value < thresholds.ok]

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from itertools import combinations, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from salvo.engine.jsonio.canonical import sha256
@@ -20,10 +20,10 @@ from salvo.engine.stats.judge_agreement import (
     AgreementDrop,
     JudgedCell,
     JudgeQuality,
-    ReviewerAgreement,
+    ReviewerPair,
     agreement_drops,
     judge_quality,
-    reviewer_agreement,
+    reviewer_pairs,
 )
 from salvo.engine.stats.rates import Interval
 from salvo.playbooks.enums import DERIVED, Result
@@ -57,7 +57,7 @@ class BlindAnswer(NamedTuple):
 
 
 @record
-class BlindQuestion:
+class BlindReviewQuestion:
     report_id: str
     """The newest report of the series about the text."""
     check_id: str
@@ -108,12 +108,6 @@ class CheckAgreement:
 
 
 @record
-class ReviewerPair:
-    reviewers: tuple[str, str]
-    agreement: ReviewerAgreement
-
-
-@record
 class BlindResults:
     checks: list[CheckAgreement]
     reviewers: list[ReviewerPair]
@@ -125,7 +119,7 @@ class BlindResults:
     """Questions that are left out, because their text was evaluated after the last decision."""
 
 
-def blind_questions(reports: Sequence[QueuedReport], series: BlindSeries) -> list[BlindQuestion]:
+def blind_questions(reports: Sequence[QueuedReport], series: BlindSeries) -> list[BlindReviewQuestion]:
     """Return the questions of a series in their random order. Reports are the newest first.
 
     A decision about the same text and check holds for every evaluator that judged it.
@@ -158,13 +152,13 @@ def blind_questions(reports: Sequence[QueuedReport], series: BlindSeries) -> lis
 
 def _question(
     report: QueuedReport, check_id: str, answers: Mapping[str, BlindAnswer], informed: Iterable[str]
-) -> BlindQuestion:
+) -> BlindReviewQuestion:
     result = report.outcomes[check_id]
     if result is Result.INDETERMINATE or as_name(check_id) in report.split_checks:
         kind = VerdictKind.SPLIT
     else:
         kind = VerdictKind.PASSED if result is Result.PASS else VerdictKind.FAILED
-    return BlindQuestion(
+    return BlindReviewQuestion(
         report_id=report.report_id,
         check_id=check_id,
         evaluated_at=report.created_at,
@@ -176,12 +170,14 @@ def _question(
     )
 
 
-def planned_questions(questions: Sequence[BlindQuestion], reviewer: str, number: int) -> list[BlindQuestion]:
+def planned_questions(
+    questions: Sequence[BlindReviewQuestion], reviewer: str, number: int
+) -> list[BlindReviewQuestion]:
     """Return what a reviewer is asked next, so that they decide `number` questions in all.
 
     What the reviewer decided knowing the result is not asked.
     """
-    strata: dict[tuple[str, VerdictKind], list[BlindQuestion]] = defaultdict(list)
+    strata: dict[tuple[str, VerdictKind], list[BlindReviewQuestion]] = defaultdict(list)
     for question in questions:
         if reviewer not in question.informed:
             strata[question.check_id, question.kind].append(question)
@@ -196,7 +192,7 @@ def planned_questions(questions: Sequence[BlindQuestion], reviewer: str, number:
     return sorted(chosen, key=lambda question: (question.position, question.check_id))
 
 
-def blind_results(questions: Sequence[BlindQuestion], reviewer: str = "") -> BlindResults:
+def blind_results(questions: Sequence[BlindReviewQuestion], reviewer: str = "") -> BlindResults:
     """Return how well people agree with each other and with the evaluator.
 
     Of questions that a reviewer has still to decide nothing is counted if it is that reviewer who asks.
@@ -210,7 +206,7 @@ def blind_results(questions: Sequence[BlindQuestion], reviewer: str = "") -> Bli
     drawn = [question for question in shown if question.answers or not question.informed]
     last = max((answer.at for question in drawn for answer in question.answers.values()), default="")
     counted = [question for question in drawn if question.evaluated_at <= last]
-    by_check: dict[str, list[BlindQuestion]] = defaultdict(list)
+    by_check: dict[str, list[BlindReviewQuestion]] = defaultdict(list)
     for question in counted:
         by_check[question.check_id].append(question)
     return BlindResults(
@@ -222,11 +218,11 @@ def blind_results(questions: Sequence[BlindQuestion], reviewer: str = "") -> Bli
     )
 
 
-def _is_hidden(question: BlindQuestion, reviewer: str) -> bool:
+def _is_hidden(question: BlindReviewQuestion, reviewer: str) -> bool:
     return reviewer not in question.answers and reviewer not in question.informed
 
 
-def _check_agreement(check_id: str, questions: Sequence[BlindQuestion]) -> CheckAgreement:
+def _check_agreement(check_id: str, questions: Sequence[BlindReviewQuestion]) -> CheckAgreement:
     kinds: list[KindCount] = []
     strata: list[Stratum] = []
     cells: list[JudgedCell] = []
@@ -250,7 +246,7 @@ def _check_agreement(check_id: str, questions: Sequence[BlindQuestion]) -> Check
     )
 
 
-def _cells(members: Sequence[BlindQuestion], sampled: int) -> Iterator[JudgedCell]:
+def _cells(members: Sequence[BlindReviewQuestion], sampled: int) -> Iterator[JudgedCell]:
     """Yield the counts by verdict. Questions without a clear decision count as not decided."""
     for result in (Result.PASS, Result.FAIL):
         judged = [question for question in members if question.evaluator_result is result]
@@ -259,7 +255,7 @@ def _cells(members: Sequence[BlindQuestion], sampled: int) -> Iterator[JudgedCel
         yield JudgedCell(result is Result.PASS, len(judged), len(clear), sum(clear))
 
 
-def _wrong(questions: Iterable[BlindQuestion], result: Result) -> list[str]:
+def _wrong(questions: Iterable[BlindReviewQuestion], result: Result) -> list[str]:
     opposite = result is not Result.PASS
     return [
         question.report_id
@@ -268,7 +264,7 @@ def _wrong(questions: Iterable[BlindQuestion], result: Result) -> list[str]:
     ]
 
 
-def _drops(questions: Iterable[BlindQuestion]) -> dict[VerdictKind, AgreementDrop]:
+def _drops(questions: Iterable[BlindReviewQuestion]) -> dict[VerdictKind, AgreementDrop]:
     """Return by the evaluator's result whether people agree less often with it than before."""
     in_time = sorted(
         (answer.at, question.evaluator_result is Result.PASS, answer.passed)
@@ -281,15 +277,9 @@ def _drops(questions: Iterable[BlindQuestion]) -> dict[VerdictKind, AgreementDro
     return {VerdictKind.PASSED if verdict else VerdictKind.FAILED: drop for verdict, drop in drops.items()}
 
 
-def _reviewer_pairs(questions: Sequence[BlindQuestion]) -> Iterator[ReviewerPair]:
-    """Yield how well each two reviewers agree on the questions that both decided clearly."""
-    names = sorted({name for question in questions for name in question.answers})
-    for first, second in combinations(names, 2):
-        shared = [
-            (one.passed, other.passed)
-            for question in questions
-            if (one := question.answers.get(first)) and (other := question.answers.get(second))
-        ]
-        clear = [(one, other) for one, other in shared if one is not None and other is not None]
-        if clear:
-            yield ReviewerPair((first, second), reviewer_agreement(clear))
+def _reviewer_pairs(questions: Sequence[BlindReviewQuestion]) -> Iterator[ReviewerPair]:
+    by_reviewer: dict[str, dict[int, bool | None]] = defaultdict(dict)
+    for index, question in enumerate(questions):
+        for name, answer in question.answers.items():
+            by_reviewer[name][index] = answer.passed
+    return reviewer_pairs(dict(sorted(by_reviewer.items())))

@@ -110,20 +110,20 @@ class ReviewQueue:
     """How many of them wait for a decision."""
 
 
-def queue_items(reports: Sequence[QueuedReport], wanted: QueueFilter) -> list[QueueItem]:
+def queue_items(reports: Sequence[QueuedReport], filters: QueueFilter) -> list[QueueItem]:
     """Return what matches: undecided before decided, disagreements first, then failures, then the newest.
 
     Reports are the newest first.
     """
     others = _outcomes_by_text(reports)
-    subject = None if wanted.subject is None else as_name(wanted.subject)
+    subject = None if filters.subject is None else as_name(filters.subject)
     items = [
         item
         for report in reports
         if subject is None or report.subject == subject
         for item in _report_items(report, others[report.playbook_hash, report.inputs_fingerprint])
     ]
-    return sorted((item for item in items if _matches(item, wanted)), key=_urgency)
+    return sorted((item for item in items if _matches(item, filters)), key=_urgency)
 
 
 def _outcomes_by_text(reports: Iterable[QueuedReport]) -> dict[tuple[str, str], dict[str, dict[str, Result]]]:
@@ -172,26 +172,26 @@ def _differ(check_id: str, outcomes: Iterable[Mapping[str, Result]]) -> bool:
     return len({results[check_id] for results in outcomes if check_id in results}) > 1
 
 
-def _matches(item: QueueItem, wanted: QueueFilter) -> bool:
-    if wanted.show is not QueueShow.ALL and item.waits != (wanted.show is QueueShow.WAITING):
+def _matches(item: QueueItem, filters: QueueFilter) -> bool:
+    if filters.show is not QueueShow.ALL and item.waits != (filters.show is QueueShow.WAITING):
         return False
-    if wanted.disagreements and not item.disagreement:
+    if filters.disagreements and not item.disagreement:
         return False
-    return _has_result(item, wanted.result) and _is_assigned(item.assignee, wanted)
+    return _has_result(item, filters.result) and _is_assigned(item.assignee, filters)
 
 
-def _has_result(item: QueueItem, wanted: QueueResult) -> bool:
-    if wanted is QueueResult.CONCERNS:
+def _has_result(item: QueueItem, result: QueueResult) -> bool:
+    if result is QueueResult.CONCERNS:
         return item.evaluator_result is not Result.PASS or item.disagreement
-    return wanted is QueueResult.ALL or item.evaluator_result == wanted.value
+    return result is QueueResult.ALL or item.evaluator_result == result.value
 
 
-def _is_assigned(assignee: str | None, wanted: QueueFilter) -> bool:
-    if wanted.assigned is QueueAssigned.NOBODY:
+def _is_assigned(assignee: str | None, filters: QueueFilter) -> bool:
+    if filters.assigned is QueueAssigned.NOBODY:
         return assignee is None
-    if wanted.assigned is QueueAssigned.ME:
-        return assignee is not None and assignee == wanted.me
-    return wanted.assigned is QueueAssigned.ANYBODY or assignee in (None, wanted.me)
+    if filters.assigned is QueueAssigned.ME:
+        return assignee is not None and assignee == filters.me
+    return filters.assigned is QueueAssigned.ANYBODY or assignee in (None, filters.me)
 
 
 _RESULT_ORDER = {Result.FAIL: 0, Result.INDETERMINATE: 1, Result.PASS: 2}

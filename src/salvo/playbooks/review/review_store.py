@@ -115,9 +115,9 @@ class ReviewStore:
         with self._database.reading() as connection:
             return sorted(name for name in connection.scalars(names) if isinstance(name, str))
 
-    def queue(self, wanted: QueueFilter, *, limit: int = 50, offset: int = 0) -> ReviewQueue:
+    def queue(self, filters: QueueFilter, *, limit: int = 50, offset: int = 0) -> ReviewQueue:
         """Return which checks of all reports wait for a decision, the most urgent first."""
-        items = queue_items(self.reports(), wanted)
+        items = queue_items(self.reports(), filters)
         waiting = sum(item.waits for item in items)
         return ReviewQueue(items[offset : offset + limit], len(items), waiting)
 
@@ -153,7 +153,7 @@ class ReviewStore:
         reports = []
         for row in rows:
             with suppress(DamagedEvaluationError):  # `byop verify --all` names it
-                events = [_event(each) for each in by_report.get(row["id"], ())]
+                events = [_event(event_row) for event_row in by_report.get(row["id"], ())]
                 reports.append(_queued(row, events, split.get(row["id"], set()), questions))
         return reports
 

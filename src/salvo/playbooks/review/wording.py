@@ -105,12 +105,12 @@ def finding_lines(finding: FindingReview) -> Iterator[str]:
 def sign_off_sentence(sign_off: SignOff) -> str:
     event = sign_off.event
     signed = _with_reason(f"Signed off by {person(event)}, {format_when(event.at)}", event)
-    ended = signed if signed.endswith((".", "!", "?")) else f"{signed}."
+    sentence = signed if signed.endswith((".", "!", "?")) else f"{signed}."
     if sign_off.standing is SignOffStanding.WITHDRAWN:
-        return f"{ended} Withdrawn since."
+        return f"{sentence} Withdrawn since."
     if sign_off.standing is SignOffStanding.STALE:
         since = pluralize(sign_off.events_since, "step", "steps")
-        return f"{ended} It no longer covers the current state: {since} of the review came after it."
+        return f"{sentence} It no longer covers the current state: {since} of the review came after it."
     return signed
 
 
@@ -119,23 +119,23 @@ def event_sentence(event: ReviewEvent, by_id: Mapping[str, ReviewEvent], names: 
     place = _place(event, names or {})
     action = event.action
     if action is ReviewAction.ACCEPT:
-        done = f"accepted {place}"
+        verb_phrase = f"accepted {place}"
     elif action is ReviewAction.OVERRIDE:
-        done = f"rejected {place}" if event.result is None else f"changed {place} to {event.result.upper()}"
+        verb_phrase = f"rejected {place}" if event.result is None else f"changed {place} to {event.result.upper()}"
     elif action is ReviewAction.COMMENT:
-        done = f"commented on {place}"
+        verb_phrase = f"commented on {place}"
     elif action is ReviewAction.ASSIGN:
-        done = f"assigned {place} to {event.assignee or 'nobody'}"
+        verb_phrase = f"assigned {place} to {event.assignee or 'nobody'}"
     elif action is ReviewAction.SIGN_OFF:
-        done = "signed off the report"
+        verb_phrase = "signed off the report"
     else:
         target = by_id.get(event.target or "")
         verb = "withdrew" if action is ReviewAction.WITHDRAW else "amended"
         step = "an event" if target is None else f"step {target.sequence} ({target.action.replace('_', '-')})"
         change = f", now {event.result.upper()}" if action is ReviewAction.AMEND and event.result else ""
-        done = f"{verb} {step}{change}"
+        verb_phrase = f"{verb} {step}{change}"
     blind = " without seeing the evaluator's result" if event.blind else ""
-    return _with_reason(f"{event.sequence}. {format_when(event.at)}: {person(event)} {done}{blind}", event)
+    return _with_reason(f"{event.sequence}. {format_when(event.at)}: {person(event)} {verb_phrase}{blind}", event)
 
 
 def _place(event: ReviewEvent, names: Mapping[str, str]) -> str:

@@ -434,16 +434,16 @@ class EvaluationStore:
                 limit=None if limit is None else limit + 1,
                 offset=offset,
             )
-            listed = rows_read if limit is None else rows_read[:limit]
-            leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in listed) else {}
+            page = rows_read if limit is None else rows_read[:limit]
+            leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in page) else {}
         records, damaged = [], []
-        for row in listed:
+        for row in page:
             try:
                 record = rows.make_record(HistoryRow, row)
                 records.append(replace(record, state=leased.get(record.id, record.state)))
             except DamagedEvaluationError as error:
                 damaged.append(DamagedEvaluation(error.evaluation_id, str(error)))
-        return EvaluationList(records, damaged, more=len(rows_read) > len(listed), total=total)
+        return EvaluationList(records, damaged, more=len(rows_read) > len(page), total=total)
 
     def _running_states(self, connection: Connection) -> dict[str, State]:
         """Return the actual states of all evaluations that are stored as running, which an index has."""
@@ -557,10 +557,10 @@ class EvaluationStore:
         with self._database.reading() as connection:
             return audit_entries.list_entries(connection, evaluation_id)
 
-    def audit_page(self, wanted: AuditFilter, *, limit: int, offset: int) -> AuditPage:
+    def audit_page(self, filters: AuditFilter, *, limit: int, offset: int) -> AuditPage:
         """Return some of the entries that match, the newest first."""
         with self._database.reading() as connection:
-            return audit_entries.list_page(connection, wanted, limit=limit, offset=offset)
+            return audit_entries.list_page(connection, filters, limit=limit, offset=offset)
 
     def head_signatures(self, sequences: Collection[int] | None = None) -> list[HeadSignature]:
         """Return the signatures over entries of the audit log: all of them, or those of these entries."""

@@ -83,11 +83,11 @@ def pair_runs(a: Batch, b: Batch, entries_a: Sequence[IndexEntry], entries_b: Se
 def _outcomes_by_seed(batch: Batch, entries: Iterable[IndexEntry], *, with_cached: bool = False) -> dict[int, Outcome]:
     if batch.seed is None:
         return {}
-    judged = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR)
+    outcomes = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR)
     return {
         batch.seed + entry.number: entry.outcome
         for entry in entries
-        if entry.outcome in judged and (with_cached or not entry.from_cache)
+        if entry.outcome in outcomes and (with_cached or not entry.from_cache)
     }
 
 

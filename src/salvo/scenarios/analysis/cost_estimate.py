@@ -68,13 +68,13 @@ def estimate_cost(
 
 
 def _from_costs(runs: int, entries: Sequence[IndexEntry], extras: str) -> CostEstimate | None:
-    known = [(entry.cost, _other_cost(entry)) for entry in entries if entry.cost is not None]
-    if not known:
+    costs = [(entry.cost, _other_cost(entry)) for entry in entries if entry.cost is not None]
+    if not costs:
         return None
-    agent = math.fsum(cost for cost, _ in known) / len(known)
-    judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
+    agent = math.fsum(cost for cost, _ in costs) / len(costs)
+    judges, are_judges_known = _mean_judge_cost([judge for _, judge in costs])
     without = "" if are_judges_known else f"; the cost of its {extras} is not known"
-    basis = f"{money(agent + judges)} per run, the average of {_earlier(len(known))} with this model{without}"
+    basis = f"{money(agent + judges)} per run, the average of {_earlier(len(costs))} with this model{without}"
     return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
 
 
@@ -118,8 +118,8 @@ def _other_cost(entry: IndexEntry) -> float | None:
 
 
 def _mean_judge_cost(costs: Sequence[float | None]) -> tuple[float, bool]:
-    known = [cost for cost in costs if cost is not None]
-    return (math.fsum(known) / len(known) if known else 0.0), len(known) == len(costs)
+    known_costs = [cost for cost in costs if cost is not None]
+    return (math.fsum(known_costs) / len(known_costs) if known_costs else 0.0), len(known_costs) == len(costs)
 
 
 def _earlier(count: int) -> str:

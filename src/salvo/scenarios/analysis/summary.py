@@ -345,16 +345,16 @@ def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     tolerated: Counter[tuple[str, str, bool, int]] = Counter()
     for entry in entries:
         occurrences: dict[tuple[str, str, bool], int] = {}
-        for judged in entry.assertions:
-            same = (judged.label, judged.type, judged.required)
+        for assertion in entry.assertions:
+            same = (assertion.label, assertion.type, assertion.required)
             # Assertions that look the same are distinguished by their order.
             occurrences[same] = occurrence = occurrences.get(same, -1) + 1
             key = (*same, occurrence)
             tally = tallies[key]
-            if judged.passed is None and entry.outcome is Outcome.PENDING:
+            if assertion.passed is None and entry.outcome is Outcome.PENDING:
                 continue  # it is not known yet whether it can be judged
-            tally[judged.passed] += 1
-            if judged.passed is False and entry.outcome is Outcome.PASSED:
+            tally[assertion.passed] += 1
+            if assertion.passed is False and entry.outcome is Outcome.PASSED:
                 tolerated[key] += 1
     return [
         AssertionSummary(*key[:3], tally[True], tally[True] + tally[False], tally[None], tolerated[key])
@@ -401,7 +401,7 @@ def bounds_with(missing: int, passed: int, completed: int) -> Interval | None:
 
 
 def _failure(entry: IndexEntry) -> Failure:
-    failed = [judged.label for judged in entry.assertions if judged.passed is False]
+    failed = [assertion.label for assertion in entry.assertions if assertion.passed is False]
     return copy_fields(Failure, entry, assertions=failed)
 
 

@@ -47,18 +47,18 @@ def every_turn(verdicts: Sequence[EvalResult]) -> EvalResult:
     if failed:
         first = failed[0]
         which = f"{len(failed)} of {pluralize(len(verdicts), 'turn')} failed"
-        whole = first.model_copy(update={"message": f"{which}; turn {first.turn}: {first.message or 'failed'}"})
-        whole.score = min(verdict.score or 0.0 for verdict in failed)
+        result = first.model_copy(update={"message": f"{which}; turn {first.turn}: {first.message or 'failed'}"})
+        result.score = min(verdict.score or 0.0 for verdict in failed)
     elif unjudged:
         first = unjudged[0]
         error = f"Turn {first.turn}: {first.error or first.message}"
-        whole = EvalResult.unjudged(error, first.cause or Cause.EVALUATOR)
-        whole.turn = first.turn
+        result = EvalResult.unjudged(error, first.cause or Cause.EVALUATOR)
+        result.turn = first.turn
     else:
         scores = [1.0 if verdict.score is None else verdict.score for verdict in verdicts]
-        whole = verdicts[-1].model_copy(update={"score": min(scores), "turn": None, "actual": None})
+        result = verdicts[-1].model_copy(update={"score": min(scores), "turn": None, "actual": None})
     at_turns = [{name: getattr(verdict, name) for name in _STORED} for verdict in verdicts]
-    return whole.model_copy(update={"details": {"turns": at_turns}, "attachments": {}})
+    return result.model_copy(update={"details": {"turns": at_turns}, "attachments": {}})
 
 
 def check_turns(scenario: Scenario) -> Iterator[FieldError]:

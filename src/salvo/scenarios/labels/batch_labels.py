@@ -103,8 +103,8 @@ class BatchLabels:
         for label in labels:
             self._store.save(label)
         replaced = {(label.key, label.reviewer.casefold()) for label in labels}
-        kept = [label for label in self.labels if (label.key, label.reviewer.casefold()) not in replaced]
-        self.labels = sorted([*kept, *labels], key=lambda label: label.at)
+        others = [label for label in self.labels if (label.key, label.reviewer.casefold()) not in replaced]
+        self.labels = sorted([*others, *labels], key=lambda label: label.at)
 
     def _ordered(self, kind: Verdicts) -> list[JudgedRun]:
         return labelling_order([run for run in self.runs if run.questions and run.verdicts is kind], self.draw)

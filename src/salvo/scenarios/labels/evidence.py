@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, takewhile
+from itertools import takewhile
 
 from salvo.engine.stats.calibration import (
     NeededLabels,
@@ -22,9 +22,10 @@ from salvo.engine.stats.calibration import (
 )
 from salvo.engine.stats.judge_agreement import (
     JudgedCell,
+    ReviewerPair,
     agreement_drops,
     judge_quality,
-    reviewer_agreement,
+    reviewer_pairs,
 )
 from salvo.scenarios.labels.label_store import Label, LabelAnswer, LabelDraw
 from salvo.scenarios.labels.questions import JudgedRun, LabelQuestion
@@ -32,7 +33,6 @@ from salvo.scenarios.labels.records import (
     DEFAULT_CONFIDENCE,
     JudgeLabels,
     LabelEvidence,
-    ReviewerPair,
     StratumLabels,
     Verdicts,
     required_labels,
@@ -234,13 +234,4 @@ def _reviewer_pairs(labels: Iterable[Label]) -> list[ReviewerPair]:
         folded = label.reviewer.casefold()
         names.setdefault(folded, label.reviewer)
         by_reviewer[folded][label.key] = label.answer.passed
-    pairs = []
-    for first, second in combinations(sorted(by_reviewer), 2):
-        shared = [
-            (answer, other)
-            for key, answer in by_reviewer[first].items()
-            if answer is not None and (other := by_reviewer[second].get(key)) is not None
-        ]
-        if shared:
-            pairs.append(ReviewerPair((names[first], names[second]), reviewer_agreement(shared)))
-    return pairs
+    return list(reviewer_pairs({names[folded]: by_reviewer[folded] for folded in sorted(by_reviewer)}))

@@ -81,14 +81,14 @@ class LabelStore:
 
     def load(self, keys: Collection[str]) -> list[Label]:
         """Return the labels of these questions, in the order of time. Raise StoreError if a file is damaged."""
-        wanted = set(keys)
+        key_set = set(keys)
         names = [
-            name for name in self._storage.names(_FOLDER) if name.endswith(".json") and name.split(".")[0] in wanted
+            name for name in self._storage.names(_FOLDER) if name.endswith(".json") and name.split(".")[0] in key_set
         ]
         paths = [f"{_FOLDER}/{name}" for name in sorted(names)]
         read = map_in_threads(self._read, paths) if self._store.is_shared else map(self._read, paths)
         # The content decides: a file may have been renamed.
-        return sorted((label for label in read if label.key in wanted), key=lambda label: label.at)
+        return sorted((label for label in read if label.key in key_set), key=lambda label: label.at)
 
     def _read(self, path: str) -> Label:
         return load_stored(self._storage, path, Label)
@@ -107,8 +107,8 @@ class LabelStore:
 
     def version(self) -> str:
         """Return what changes when labels do."""
-        listed = [*self._storage.list(_FOLDER), *self._storage.list(_DRAWS)]
-        content = sorted(f"{item.name} {item.version}" for item in listed)
+        items = [*self._storage.list(_FOLDER), *self._storage.list(_DRAWS)]
+        content = sorted(f"{item.name} {item.version}" for item in items)
         return hashlib.sha256("\n".join(content).encode()).hexdigest()
 
 

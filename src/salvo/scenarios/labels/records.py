@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from salvo.engine.stats.calibration import NeededLabels, Stratum
 from salvo.engine.stats.gating import GateVerdict
-from salvo.engine.stats.judge_agreement import AgreementDrop, JudgeQuality, ReviewerAgreement
+from salvo.engine.stats.judge_agreement import AgreementDrop, JudgeQuality, ReviewerPair
 from salvo.engine.stats.rates import Interval
 from salvo.records import record
 from salvo.scenarios.result import Batch
@@ -52,12 +52,6 @@ class JudgeLabels:
     wrongly_failed: list[str]
     drops: dict[str, AgreementDrop]
     """By verdict, "passed" or "failed": the newest drop in agreement over time."""
-
-
-@record
-class ReviewerPair:
-    reviewers: tuple[str, str]
-    agreement: ReviewerAgreement
 
 
 @record

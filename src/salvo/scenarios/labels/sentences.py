@@ -39,11 +39,11 @@ def advice(evidence: LabelEvidence) -> str:
     kinds = [f"{number} of runs {_KINDS[kind]}" for kind, number in evidence.needed.labels.items()]
     total = sum(evidence.needed.labels.values())
     # Without other kinds, "9 more labels of runs judged failed".
-    listed = kinds[0].removeprefix(f"{total} ") if len(kinds) == 1 else f"({', '.join(kinds)})"
+    kinds_text = kinds[0].removeprefix(f"{total} ") if len(kinds) == 1 else f"({', '.join(kinds)})"
     unlabelled = {item.verdicts for item in evidence.strata if item.labelled == item.unclear}
     by_judge = bool(unlabelled & evidence.needed.labels.keys())
     condition = "if people agree with the judge" if by_judge else "if they come out as those so far"
-    return f"{pluralize(total, 'more label')} {listed} would settle it, {condition}"
+    return f"{pluralize(total, 'more label')} {kinds_text} would settle it, {condition}"
 
 
 def corrected_rate(evidence: LabelEvidence, min_pass_rate: float) -> str:

@@ -165,10 +165,10 @@ class _Converter:
         """Return what tests that are limited to some providers or prompts leave out."""
         exclude: dict[tuple[str, str, str, str], None] = {}
         for case in self.cases:
-            for axis, column, wanted, names in self._limits(case):
+            for axis, column, values, names in self._limits(case):
                 for name, fields in names.items():
-                    if not any(_matches(pattern, name, fields.get("model", "")) for pattern in wanted):
-                        exclude[column, ", ".join(wanted), axis, name] = None
+                    if not any(_matches(pattern, name, fields.get("model", "")) for pattern in values):
+                        exclude[column, ", ".join(values), axis, name] = None
         return [{column: limit, axis: name} for column, limit, axis, name in exclude]
 
     def _limits(self, case: ImportedCase) -> Iterator[tuple[str, str, list[str], Mapping[str, Mapping[str, Any]]]]:

@@ -74,8 +74,8 @@ def translate_expression(code: str, language: str) -> Fields | None:
 
 
 def _joined(parts: Sequence[Fields | None], kind: str) -> Fields | None:
-    known = [part for part in parts if part is not None]
-    return {"type": kind, "assertions": known} if len(known) == len(parts) else None
+    expressions = [part for part in parts if part is not None]
+    return {"type": kind, "assertions": expressions} if len(expressions) == len(parts) else None
 
 
 def _condition(code: str, syntax: _CodeSyntax) -> Fields | None:

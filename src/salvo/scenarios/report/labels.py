@@ -391,9 +391,9 @@ def tolerated_failures(summary: BatchSummary) -> Iterator[str]:
     for assertion in summary.assertions:
         if assertion.always_tolerated:
             every = "the only run" if assertion.judged == 1 else f"all {assertion.judged} runs"
-            judged = "" if assertion.judged == summary.completed else " that judged it"
+            condition = "" if assertion.judged == summary.completed else " that judged it"
             passed = "which" if assertion.judged == 1 else f"{assertion.tolerated} of them"
-            yield f'The assertion "{assertion.label}" failed in {every}{judged}; {passed} passed nevertheless.'
+            yield f'The assertion "{assertion.label}" failed in {every}{condition}; {passed} passed nevertheless.'
 
 
 def stopped(summary: BatchSummary) -> Iterator[str]:

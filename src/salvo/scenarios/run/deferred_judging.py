@@ -80,8 +80,8 @@ def _waiting(scenario: Scenario, questions: Tape) -> list[bool]:
 
 def _pending(item: EvalResult) -> EvalResult:
     pending = EvalResult.unjudged(PENDING, Cause.JUDGE_PENDING)
-    kept = {name: getattr(item, name) for name in ("name", "type", "required", "weight", "turn")}
-    return pending.model_copy(update=kept)
+    fields = {name: getattr(item, name) for name in ("name", "type", "required", "weight", "turn")}
+    return pending.model_copy(update=fields)
 
 
 async def judge_pending(

@@ -146,11 +146,11 @@ def _sum(costs: Sequence[float | None]) -> float | None:
     return math.fsum(cost for cost in costs if cost is not None)
 
 
-def _join_fingerprints(known: str | None, fingerprint: str | None) -> str | None:
+def _join_fingerprints(previous: str | None, fingerprint: str | None) -> str | None:
     """Return all fingerprints in alphabetical order: which reply came last depends on timing."""
-    if known is None or fingerprint is None or known == fingerprint:
-        return known or fingerprint
-    return ", ".join(sorted({*known.split(", "), fingerprint}))
+    if previous is None or fingerprint is None or previous == fingerprint:
+        return previous or fingerprint
+    return ", ".join(sorted({*previous.split(", "), fingerprint}))
 
 
 class JournaledModel:

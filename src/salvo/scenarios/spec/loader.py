@@ -17,13 +17,13 @@ from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import display_path, nearest
 from salvo.errors import InputError, Problem, ScenarioFileError
+from salvo.scenarios.spec.env_variables.mcp_variables import SERVERS, variable_fields
+from salvo.scenarios.spec.env_variables.variables import variable_errors
 from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
-from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.project import project_root
 from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, SUITE_FIELDS, Scenario
 from salvo.scenarios.spec.source_text import SourcePosition
 from salvo.scenarios.spec.tool_schema import YamlTool
-from salvo.scenarios.spec.variables import variable_errors
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem, read_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -142,8 +142,8 @@ def _check_fields(document: YamlDocument) -> None:
     if not isinstance(document.data, dict):
         return
     for name in document.data:
-        known = [*Scenario.model_fields, *SUITE_FIELDS]
-        if name not in known and (suggestion := nearest(name, known)) in SUITE_FIELDS:
+        known_fields = [*Scenario.model_fields, *SUITE_FIELDS]
+        if name not in known_fields and (suggestion := nearest(name, known_fields)) in SUITE_FIELDS:
             message = f'no such field; did you mean "{suggestion}"?'
             document.problems.append(YamlProblem((name,), document.key_position((name,)), message))
     name = document.data.get("scenario")

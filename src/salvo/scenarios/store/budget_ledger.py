@@ -104,9 +104,9 @@ class BudgetLedger:
 
     def _settle_ended(self, ledger: Ledger) -> Ledger:
         """Return the ledger with what sessions that ended without a word had spent."""
-        ended = ledger.grants.keys() - self._leases.living(ledger.grants)
-        spent = ledger.spent + sum(self._reported(session_id) for session_id in ended)
-        return Ledger(spent, {name: granted for name, granted in ledger.grants.items() if name not in ended})
+        ended_leases = ledger.grants.keys() - self._leases.living(ledger.grants)
+        spent = ledger.spent + sum(self._reported(session_id) for session_id in ended_leases)
+        return Ledger(spent, {name: granted for name, granted in ledger.grants.items() if name not in ended_leases})
 
     def _forget(self, before: Ledger, after: Ledger) -> None:
         for session_id in before.grants.keys() - after.grants.keys():

@@ -111,8 +111,8 @@ def _cache_saving(result: AgentRunResult) -> float | None:
 
 def with_shared_results(entry: IndexEntry) -> IndexEntry:
     """Return an entry that was read. Its results are those that other runs have, too: there may be very many."""
-    judged = (_judged(item.label, item.type, item.passed, item.required) for item in entry.assertions)
-    return replace(entry, assertions=_all_judged(*judged))
+    assertions = (_judged(item.label, item.type, item.passed, item.required) for item in entry.assertions)
+    return replace(entry, assertions=_all_judged(*assertions))
 
 
 def _content_hash(result: AgentRunResult) -> str:

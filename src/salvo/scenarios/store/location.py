@@ -117,8 +117,8 @@ def _local_folder(address: str, endpoint: str) -> Path:
 
 
 def _cache_folder() -> Path:
-    if named := os.environ.get("XDG_CACHE_HOME"):
-        return Path(named)
+    if folder := os.environ.get("XDG_CACHE_HOME"):
+        return Path(folder)
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")

@@ -57,8 +57,8 @@ class PendingRuns:
         return self._storage.exists(_key(run_id))
 
     def run_ids(self, prefix: str = "") -> Iterator[str]:
-        listed = (name.removesuffix(".json") for name in self._storage.names("pending", prefix))
-        return filter(is_run_id, listed)
+        ids = (name.removesuffix(".json") for name in self._storage.names("pending", prefix))
+        return filter(is_run_id, ids)
 
     def remove(self, run_id: str) -> None:
         self._storage.delete(_key(run_id))

@@ -134,8 +134,8 @@ class ScoreStore:
 
     def scored_runs(self, score_id: str) -> list[str]:
         """Return the ids of the runs that have a verdict."""
-        listed = self._storage.names(f"scores/{checked_id(score_id, 'score')}")
-        files = (name for name in listed if name != _HEADER and name.endswith(".json"))
+        names = self._storage.names(f"scores/{checked_id(score_id, 'score')}")
+        files = (name for name in names if name != _HEADER and name.endswith(".json"))
         return sorted(filter(is_id, (name.removesuffix(".json") for name in files)))
 
     def load_entries(self, score_id: str) -> Entries:

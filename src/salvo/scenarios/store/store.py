@@ -94,12 +94,14 @@ class RunStore:
         """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
         return self.storage.hold([checked_id(batch.batch_id, "batch") for batch in batches], now)
 
-    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
+    def hold_runs(
+        self, requested: Mapping[str, Sequence[int]], now: str
+    ) -> AbstractContextManager[dict[str, list[int]]]:
         """Let no other process make these runs in a block. Yield those that none makes already, by batch.
 
         Which of them are stored must be looked at in the block: before, another process may still store one.
         """
-        return self.storage.hold_runs({checked_id(item, "batch"): numbers for item, numbers in wanted.items()}, now)
+        return self.storage.hold_runs({checked_id(item, "batch"): numbers for item, numbers in requested.items()}, now)
 
     def is_held(self) -> bool:
         """Return whether what `hold` holds is still this process's. If not, it must start no more runs."""
@@ -415,8 +417,8 @@ class RunStore:
         yield from self.pending.run_ids(prefix)
 
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
-        listed = self.storage.names("runs", prefix)
-        run_ids = (name.removesuffix(".json") for name in listed if name.endswith(".json"))
+        names = self.storage.names("runs", prefix)
+        run_ids = (name.removesuffix(".json") for name in names if name.endswith(".json"))
         return (run_id for run_id in run_ids if is_run_id(run_id))
 
     def _recorded_batches(self) -> set[str]:

@@ -357,11 +357,11 @@ class Jobs:
                 _log.warning("Leases could not be renewed: %s", error)
 
     async def _renew_leases(self) -> None:
-        held = list(self._jobs)
-        if not held:
+        job_ids = list(self._jobs)
+        if not job_ids:
             return
-        own = await self._in_lease_thread(self._store.queue.renew, held)
-        for evaluation_id in held:
+        own = await self._in_lease_thread(self._store.queue.renew, job_ids)
+        for evaluation_id in job_ids:
             job = self._jobs.get(evaluation_id)
             if job is None or evaluation_id in own:
                 continue

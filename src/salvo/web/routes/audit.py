@@ -122,9 +122,9 @@ def _entry_problem(entry: AuditEntry, previous: AuditEntry | None) -> str:
 def _page_sentence(rows: Sequence[AuditLogRow], total: int) -> str:
     if not rows:
         return ""
-    wrong = sum(bool(row.problem or row.signature.problem) for row in rows)
-    if wrong:
-        return f"{wrong} of the {len(rows)} entries on this page do not hold. Verify everything that is stored."
+    problems = sum(bool(row.problem or row.signature.problem) for row in rows)
+    if problems:
+        return f"{problems} of the {len(rows)} entries on this page do not hold. Verify everything that is stored."
     signed = sum(bool(row.signature.public_keys) for row in rows)
     signatures = "all of them are signed" if signed == len(rows) else f"{signed} of {len(rows)} are signed"
     sentence = f"The entries on this page match their hashes and follow the entries before them; {signatures}."

@@ -49,8 +49,8 @@ async def again(
     repeated = replace(request, report_id=config.clock.new_id(), evaluator=config.name)
     name = user.authenticated_name
     if name is not None:
-        known = request.document_identity or DocumentIdentity()
-        repeated = replace(repeated, document_identity=replace(known, reviewer=name))
+        identity = request.document_identity or DocumentIdentity()
+        repeated = replace(repeated, document_identity=replace(identity, reviewer=name))
     group = await asyncio.to_thread(_group, stored, services)
     new_id = await services.jobs.start(repeated, config, client=client, user=name, group=group)
     return await show(new_id, services)
@@ -110,11 +110,11 @@ def judges(report_id: str, services: ServicesDep) -> JudgeTable:
         )
         for row in agreement(reports, names)
     ]
-    listed = [
+    entries = [
         JudgedReport(report.report_id, name, report.timestamp, labels.status(report))
         for report, name in zip(reports, names, strict=True)
     ]
-    return JudgeTable(listed, checks, _summary(checks))
+    return JudgeTable(entries, checks, _summary(checks))
 
 
 def _names(reports: list[Report]) -> list[str]:

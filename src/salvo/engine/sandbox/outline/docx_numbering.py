@@ -76,10 +76,10 @@ class Numbering:
             if level is None:
                 return ""
             count = level.start if (counted := counters[index]) is None else counted
-            written = _written(count, "decimal" if definition.is_decimal else level.number_format)
-            if written is None:
+            number = _written(count, "decimal" if definition.is_decimal else level.number_format)
+            if number is None:
                 return ""
-            label = label.replace(placeholder, written)
+            label = label.replace(placeholder, number)
         return label.strip()
 
 
@@ -114,8 +114,8 @@ _ROMAN = (
 
 
 def _roman(count: int) -> str:
-    written = ""
+    numeral = ""
     for value, letters in _ROMAN:
-        written += letters * (count // value)
+        numeral += letters * (count // value)
         count %= value
-    return written
+    return numeral

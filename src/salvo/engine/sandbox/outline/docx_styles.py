@@ -64,10 +64,10 @@ class ParagraphStyles:
         """Return a style and those it is based on."""
         if name not in self._chains:
             chain: list[Any] = []
-            seen: set[str] = set()
+            visited: set[str] = set()
             current = name
-            while current in self._styles and current not in seen:
-                seen.add(current)
+            while current in self._styles and current not in visited:
+                visited.add(current)
                 chain.append(self._styles[current])
                 current = attribute(chain[-1].find(f"{WORD}basedOn")) or ""
             self._chains[name] = chain

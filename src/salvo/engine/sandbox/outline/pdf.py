@@ -45,13 +45,13 @@ def read_bookmarks(reader: PdfReader) -> list[Bookmark]:
 def _bookmarks(reader: PdfReader, root: DictionaryObject, pages: dict[int, int]) -> Iterator[Bookmark]:
     """Walk the tree without recursion. What points back at itself is visited once."""
     waiting: list[tuple[Any, int]] = [(root.get("/First"), 1)]
-    seen: set[int] = set()
-    while waiting and len(seen) < MAX_BOOKMARKS:
+    visited: set[int] = set()
+    while waiting and len(visited) < MAX_BOOKMARKS:
         reference, level = waiting.pop()
         node = _resolved(reference)
-        if not isinstance(node, DictionaryObject) or id(node) in seen:
+        if not isinstance(node, DictionaryObject) or id(node) in visited:
             continue
-        seen.add(id(node))
+        visited.add(id(node))
         waiting.append((node.get("/Next"), level))
         if level < _MAX_DEPTH:
             waiting.append((node.get("/First"), level + 1))
@@ -104,24 +104,24 @@ def _headings(page: str, bookmarks: Sequence[Bookmark]) -> Iterator[OutlineItem]
         position += len(line) + 1
     begin = 0
     for bookmark in bookmarks:
-        wanted = _plain(bookmark.title)
+        title = _plain(bookmark.title)
         for index in range(begin, len(lines)):
-            if match := _matching_lines(lines, index, wanted):
+            if match := _matching_lines(lines, index, title):
                 start, end, begin = match
                 yield OutlineItem("heading", start, end, bookmark.level)
                 break
 
 
-def _matching_lines(lines: Sequence[tuple[int, str]], index: int, wanted: str) -> tuple[int, int, int] | None:
+def _matching_lines(lines: Sequence[tuple[int, str]], index: int, title: str) -> tuple[int, int, int] | None:
     """Return the start, the end and the index after the lines that are the wanted words; None if they are others."""
     words = ""
     for after in range(index, min(index + _MAX_LINES, len(lines))):
         offset, line = lines[after]
         words += _plain(line)
-        if words == wanted and _plain(line):
+        if words == title and _plain(line):
             begin, opening = lines[index]
             return begin + len(opening) - len(opening.lstrip()), offset + len(line.rstrip()), after + 1
-        if not wanted.startswith(words):
+        if not title.startswith(words):
             return None
     return None
 

@@ -64,8 +64,8 @@ def _finding(
         message = f"The results, their confidence and consistency, and the status follow from {source}.{omitted}"
         return VerificationFinding(PART, VerificationState.HOLDS, message)
     more = len(contradictions) - _MAX_CONTRADICTIONS
-    listed = [*contradictions[:_MAX_CONTRADICTIONS], *([f"and {more} more"] if more > 0 else [])]
-    message = f"The report does not follow from {source}: {'; '.join(listed)}.{omitted}"
+    lines = [*contradictions[:_MAX_CONTRADICTIONS], *([f"and {more} more"] if more > 0 else [])]
+    message = f"The report does not follow from {source}: {'; '.join(lines)}.{omitted}"
     return VerificationFinding(PART, VerificationState.CONTRADICTED, message)
 
 

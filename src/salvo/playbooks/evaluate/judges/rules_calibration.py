@@ -44,11 +44,11 @@ def track_record(rules_id: str) -> str:
         check_id: tuple(sum(counts[part] for counts in results.values()) for part in ("agreed", "texts"))
         for check_id, results in measured["checks"].items()
     }
-    listed = ", ".join(f"{check_id} {agreed} of {texts}" for check_id, (agreed, texts) in totals.items())
+    checks = ", ".join(f"{check_id} {agreed} of {texts}" for check_id, (agreed, texts) in totals.items())
     below = ", ".join(check_id for check_id, (agreed, texts) in totals.items() if agreed / texts < TARGET)
     return (
         f"On {measured['texts']} real AI outputs that were kept aside, labelled by two language models independently, "
-        f"the rules gave the label that both readers gave (where these agree) as follows: {listed}."
+        f"the rules gave the label that both readers gave (where these agree) as follows: {checks}."
         + (f" Below the target of {TARGET:.2f}: {below}." if below else "")
     )
 

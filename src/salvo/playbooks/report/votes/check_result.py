@@ -129,8 +129,8 @@ def _notes(decision: Decision, answers: Mapping[int, JudgeAnswer], raw_runs: Seq
     counts = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes)
     unsupported = _unsupported_runs(raw_runs)
     which = "a vote that counts" if unsupported else "a vote"
-    listed = f" ({counts})" if counts else ""
-    outcome = f"No verdict: {len(votes)} of {pluralize(len(raw_runs), 'run')} gave {which}{listed}."
+    suffix = f" ({counts})" if counts else ""
+    outcome = f"No verdict: {len(votes)} of {pluralize(len(raw_runs), 'run')} gave {which}{suffix}."
     return " ".join((*([EVIDENCE_NOT_MET] if unproven else []), outcome, *unsupported, *problems))
 
 

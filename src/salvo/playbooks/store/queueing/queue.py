@@ -183,8 +183,8 @@ class EvaluationQueue:
     def counts(self) -> QueueCounts:
         with self._database.reading() as connection:
             query = select(func.count(), func.count(_ROW.began_at)).where(IS_RUNNING)
-            total, begun = connection.execute(query).one()
-            return QueueCounts(total - begun, begun)
+            total, started = connection.execute(query).one()
+            return QueueCounts(total - started, started)
 
 
 def _waiting_for_anybody(requirements: Collection[str], before: tuple[int, str] | None) -> Select[Any]:
@@ -202,10 +202,10 @@ def _owned_by_somebody() -> Select[Any]:
 
 
 def _next_turn(connection: Connection, client: str) -> int:
-    waiting, begun = (
+    waiting, started = (
         connection.scalar(select(function(_ROW.turn)).where(condition))
         for function, condition in ((func.min, _IS_WAITING), (func.max, IS_RUNNING))
     )
-    served = waiting if waiting is not None else begun or 0
+    served = waiting if waiting is not None else started or 0
     own = connection.scalar(select(func.max(_ROW.turn)).where(IS_RUNNING, _ROW.client == client))
     return leases.next_turn(served, own)

@@ -76,9 +76,9 @@ class AuditPage:
     """How many entries match the filter."""
 
 
-def list_page(connection: Connection, wanted: AuditFilter, *, limit: int, offset: int) -> AuditPage:
+def list_page(connection: Connection, filters: AuditFilter, *, limit: int, offset: int) -> AuditPage:
     """Return some of the entries that match, without reading the others."""
-    conditions = wanted.conditions()
+    conditions = filters.conditions()
     newest_first = _ENTRIES.where(*conditions).order_by(audit.c.sequence.desc()).limit(limit).offset(offset)
     entries = [_entry(row) for row in connection.execute(newest_first)]
     before = [entry.sequence - 1 for entry in entries]

@@ -45,8 +45,8 @@ def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: Eva
     output = result.final_output if isinstance(result.final_output, dict) else {}
     violations = list(_violations(fields, output))
     more = len(violations) - _MAX_SHOWN
-    shown = [*violations[:_MAX_SHOWN], *([f"and {more} more"] if more > 0 else [])]
-    return EvalResult.judged(not violations, "; ".join(shown), actual=violations or None)
+    lines = [*violations[:_MAX_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+    return EvalResult.judged(not violations, "; ".join(lines), actual=violations or None)
 
 
 def _violations(fields: McpServerFields, output: Mapping[str, Any]) -> Iterator[str]:

@@ -61,8 +61,8 @@ async def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, _
     nearest = max(_compare(fields, actual, text) for text in fields.expected)
     passed = nearest.similarity >= fields.min_similarity
     # Rounded down, so that what is printed is never on the other side of the limit.
-    shown = f"{math.floor(nearest.similarity * 10_000) / 10_000:.4g}"
-    message = f"similarity {'at most ' if nearest.is_bound else ''}{shown}"
+    similarity = f"{math.floor(nearest.similarity * 10_000) / 10_000:.4g}"
+    message = f"similarity {'at most ' if nearest.is_bound else ''}{similarity}"
     if not passed:
         message += f", less than {fields.min_similarity:g}; {where} is {excerpt(actual)}"
     return EvalResult(

@@ -119,16 +119,16 @@ def edit_distance(one: str, other: str, limit: int) -> int:
     return previous.get(len(other), limit + 1)
 
 
-async def _json_failures(wanted: bool | dict[str, Any], text: str) -> list[str]:
+async def _json_failures(schema: bool | dict[str, Any], text: str) -> list[str]:
     objects = await in_killable_thread(_json_objects, text)
-    if wanted is False:
+    if schema is False:
         return ["the final output contains JSON"] if objects else []
     if not objects:
         return ["the final output contains no JSON object"]
-    if wanted is True:
+    if schema is True:
         return []
     for value in objects:
-        if not await problems_in_time(wanted, value):
+        if not await problems_in_time(schema, value):
             return []
     return ["no JSON object in the final output is valid by the schema"]
 

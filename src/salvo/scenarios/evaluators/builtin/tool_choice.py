@@ -29,11 +29,13 @@ def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: Eva
     fields = ToolChoiceFields.model_validate(assertion.fields)
     output = result.final_output if isinstance(result.final_output, dict) else {}
     choices: list[dict[str, Any]] = output.get("choices", [])
-    wrong = [choice for choice in choices if not choice["right"]]
-    share = 1 - len(wrong) / len(choices) if choices else 0.0
+    errors = [choice for choice in choices if not choice["right"]]
+    share = 1 - len(errors) / len(choices) if choices else 0.0
     passed = at_most(fields.min_share, share)
-    shown = "; ".join(map(_mistake, wrong[:_MAX_SHOWN]))
-    message = "" if not wrong else f"{len(wrong)} of {pluralize(len(choices), 'prompt')} led to another tool: {shown}"
+    mistakes = "; ".join(map(_mistake, errors[:_MAX_SHOWN]))
+    message = (
+        "" if not errors else f"{len(errors)} of {pluralize(len(choices), 'prompt')} led to another tool: {mistakes}"
+    )
     return EvalResult.judged(passed, message, expected=fields.min_share, actual=share)
 
 

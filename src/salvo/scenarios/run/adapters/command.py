@@ -37,8 +37,8 @@ from salvo.scenarios.run.adapters.tool_loop import LANE
 from salvo.scenarios.run.call_limits import CallLimitOptions
 from salvo.scenarios.run.child_environ import passed_variables, program_error
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
+from salvo.scenarios.spec.env_variables.variables import expand_variables, find_variables
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables, find_variables
 
 if TYPE_CHECKING:
     from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
@@ -318,5 +318,5 @@ def exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
     why = f" {trace.refused}" if trace.refused else ""
     lines = [line.strip() for line in result.errors.splitlines() if line.strip()]
     end = " | ".join(lines[-_LINES_SHOWN:])
-    shown = end if len(end) <= _MAX_SHOWN else f"…{end[-_MAX_SHOWN:]}"
-    return f"The program {how}.{why}" + (f" The end of its standard error: {shown}" if end else "")
+    excerpt = end if len(end) <= _MAX_SHOWN else f"…{end[-_MAX_SHOWN:]}"
+    return f"The program {how}.{why}" + (f" The end of its standard error: {excerpt}" if end else "")

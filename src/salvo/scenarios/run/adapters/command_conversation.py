@@ -131,8 +131,8 @@ def _response(line: bytes, trace: ProgramTrace) -> AdapterResponse:
     except ValueError:
         answer = None
     if not isinstance(answer, dict) or _MESSAGE not in answer:
-        shown = excerpt(line.decode("utf-8", "replace"))
-        error = f'The program wrote a line that is not a JSON object with "{_MESSAGE}": {shown}'
+        quoted = excerpt(line.decode("utf-8", "replace"))
+        error = f'The program wrote a line that is not a JSON object with "{_MESSAGE}": {quoted}'
         return AdapterResponse(None, stopped=Stopped.EXIT, error=error)
     stopped = STOPS.get(trace.stop) if trace.stop is not None else None
     return AdapterResponse(answer[_MESSAGE], stopped=stopped)

@@ -30,12 +30,12 @@ class ServedTools:
         self._context = context
         self._trace = trace
         self._first_call = len(context.toolbox.calls)
-        listed = {name: {tool["name"] for tool in listing.tools} for name, listing in context.listings.items()}
+        tool_names = {name: {tool["name"] for tool in listing.tools} for name, listing in context.listings.items()}
         definitions = context.toolbox.definitions
         # In a replay there are only definitions, so a tool belongs to the server that listed it.
         self._by_server = {
             name: [definition for definition in definitions if definition.name in names]
-            for name, names in listed.items()
+            for name, names in tool_names.items()
         }
         served = {definition.name for tools in self._by_server.values() for definition in tools}
         own = [definition for definition in definitions if definition.name not in served]

@@ -124,10 +124,10 @@ class KnownFacts:
     words: set[str] = field(default_factory=set)
 
     def states(self, fact: Fact) -> bool:
-        known = self.values.get(fact.kind, set())
+        values = self.values.get(fact.kind, set())
         if fact.kind == "date":
-            return any(_same_date(one, other) for one in fact.values for other in known)
-        return not fact.values.isdisjoint(known) or (bool(fact.parts) and all(map(self.states, fact.parts)))
+            return any(_same_date(one, other) for one in fact.values for other in values)
+        return not fact.values.isdisjoint(values) or (bool(fact.parts) and all(map(self.states, fact.parts)))
 
     def add(self, kind: str, values: Iterable[Any]) -> None:
         self.values.setdefault(kind, set()).update(values)
@@ -135,46 +135,46 @@ class KnownFacts:
 
 def unknown_facts(message: str, sources: Iterable[str]) -> list[str]:
     """Return the facts of the message that stand in none of the sources, as they are written in the message."""
-    known = _known(tuple(sources))
+    known_facts = _known(tuple(sources))
 
     def without_known(match: re.Match[str]) -> str:
         digits = _digits(match[0])
-        return " " if len(digits) >= _FEWEST_JOINED and digits in known.digits else match[0]
+        return " " if len(digits) >= _FEWEST_JOINED and digits in known_facts.digits else match[0]
 
     folded = _DIGIT_GROUPS.sub(without_known, _FIGURE_OF_SPEECH.sub(" ", _fold(message)))
-    unknown = [fact.text for fact in _facts(folded) if not known.states(fact) and fact.text != "one"]
-    unknown += [match[0] for match in _STREET.finditer(message) if _street_name(match) not in known.words]
+    unknown = [fact.text for fact in _facts(folded) if not known_facts.states(fact) and fact.text != "one"]
+    unknown += [match[0] for match in _STREET.finditer(message) if _street_name(match) not in known_facts.words]
     names = [match[1] or match[2] for match in _LETTERS_ID.finditer(message)]
-    unknown += [name for name in names if name.casefold() not in known.words | _SHOUTED]
-    return list(dict.fromkeys(_without_halves(unknown, folded, known)))
+    unknown += [name for name in names if name.casefold() not in known_facts.words | _SHOUTED]
+    return list(dict.fromkeys(_without_halves(unknown, folded, known_facts)))
 
 
-def _without_halves(unknown: Sequence[str], folded: str, known: KnownFacts) -> Iterator[str]:
+def _without_halves(unknown: Sequence[str], folded: str, known_facts: KnownFacts) -> Iterator[str]:
     """Yield the facts that are not a half of an id that the sources write as one word."""
     tokens = _TOKEN.findall(folded)
-    ids = known.values.get("id", set())
+    ids = known_facts.values.get("id", set())
     halves = {half for one, other in pairwise(tokens) if _compact(one + other) in ids for half in (one, other)}
     return (text for text in unknown if text not in halves)
 
 
 @lru_cache(maxsize=8)
 def _known(sources: tuple[str, ...]) -> KnownFacts:
-    known = KnownFacts()
+    facts = KnownFacts()
     for source in sources:
         folded = _fold(source)
-        known.words.update(re.findall(r"[\w'’-]+", folded))
-        known.digits.update(_digits(match[0]) for match in _DIGIT_GROUPS.finditer(folded))
+        facts.words.update(re.findall(r"[\w'’-]+", folded))
+        facts.digits.update(_digits(match[0]) for match in _DIGIT_GROUPS.finditer(folded))
         for fact in _facts(folded):
-            known.add(fact.kind, fact.values)
-            known.add("number", _numbers_in(fact))
+            facts.add(fact.kind, fact.values)
+            facts.add("number", _numbers_in(fact))
             if fact.kind == "date":
-                known.add("month", (month for _, month, _ in fact.values))
+                facts.add("month", (month for _, month, _ in fact.values))
             elif fact.kind == "email":
-                known.add("web", (address.partition("@")[2] for address in fact.values))
+                facts.add("web", (address.partition("@")[2] for address in fact.values))
         tokens = _TOKEN.findall(folded)
         joined = {_compact(one + other) for one, other in pairwise(tokens) if _has_digit(one + other)}
-        known.add("id", joined)
-    return known
+        facts.add("id", joined)
+    return facts
 
 
 def _numbers_in(fact: Fact) -> Iterator[Decimal]:

@@ -152,33 +152,33 @@ def _violations(
     if not _words(message):
         yield "The message has no words."
         return
-    known = [*facts.texts(), *agent_messages, *user_messages]
-    if unknown := unknown_facts(message, known):
-        named = ", ".join(first_lines([excerpt(text) for text in unknown], _SHOWN))
-        yield f"It states {named}, which stands neither in what the user knows nor in the conversation."
-    if placeholder := _placeholder(message, known):
+    known_texts = [*facts.texts(), *agent_messages, *user_messages]
+    if unknown := unknown_facts(message, known_texts):
+        names = ", ".join(first_lines([excerpt(text) for text in unknown], _SHOWN))
+        yield f"It states {names}, which stands neither in what the user knows nor in the conversation."
+    if placeholder := _placeholder(message, known_texts):
         yield f"It has the placeholder {excerpt(placeholder)} where a person would write words."
     plain = message.replace("’", "'")
     if label := _LABEL.search(message):
         yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
     elif phrase := _AS_AGENT.search(plain):
         yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
-    if leak := _leaked(message, facts, known):
+    if leak := _leaked(message, facts, known_texts):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, reply) for reply in agent_messages):
         yield "It repeats what the agent said."
 
 
-def _placeholder(message: str, known: Sequence[str]) -> str:
+def _placeholder(message: str, known_texts: Sequence[str]) -> str:
     matches = (match[0] for match in _PLACEHOLDER.finditer(message))
-    return next((match for match in matches if not any(match in text for text in known)), "")
+    return next((match for match in matches if not any(match in text for text in known_texts)), "")
 
 
-def _leaked(message: str, facts: UserFacts, known: Sequence[str]) -> str:
+def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str]) -> str:
     match = _LEAK.search(message.replace("’", "'"))
-    if match is None and not any(map(_TASK.search, known)):
+    if match is None and not any(map(_TASK.search, known_texts)):
         match = _TASK.search(message)
-    if match is None and not any(re.search(r"\bperson\b", text, re.IGNORECASE) for text in known):
+    if match is None and not any(re.search(r"\bperson\b", text, re.IGNORECASE) for text in known_texts):
         match = _DESCRIBED.search(message)
     if match is not None:
         return match[0].strip()

@@ -42,8 +42,8 @@ class ShardSharing:
 
     def save_listing(self, batch: Batch, name: str) -> None:
         """Store what an MCP server lists. The list of the first shard counts for all of them."""
-        listed = batch.mcp_servers[name]
-        stored = self.store.update_batch(batch.batch_id, lambda item: _add_listing(item, name, listed))
+        listing = batch.mcp_servers[name]
+        stored = self.store.update_batch(batch.batch_id, lambda item: _add_listing(item, name, listing))
         batch.mcp_servers[name] = stored.mcp_servers[name]
 
     def budget(self, limit: float, on_unpriced: Callable[[str], None]) -> SharedBudget:

@@ -79,9 +79,9 @@ class RateExchange:
         """Return the share of each worker in what all shards may send, and how many workers there are."""
         now = self._clock.monotonic()
         others = [
-            [state.after(now - seen.changed_at) for state in states]
-            for seen in self._others.values()
-            for states in seen.workers
+            [state.after(now - other.changed_at) for state in states]
+            for other in self._others.values()
+            for states in other.workers
         ]
         return equal_shares([*own, *others]), len(own) + len(others)
 
@@ -98,7 +98,7 @@ class RateExchange:
     def _exchange(self, own: ShardRates) -> None:
         self._storage.put(f"{self._folder}/{self._name}", json_codec.dumps(own))
         before, self._looked_at = self._looked_at, self._clock.monotonic()
-        seen: dict[str, _Seen] = {}
+        others: dict[str, _Seen] = {}
         for item in self._storage.list(self._folder):
             if item.name == self._name:
                 continue
@@ -106,8 +106,8 @@ class RateExchange:
             if known is None or known.version != item.version:
                 known = self._read(item.name, item.version, longest=self._looked_at - before)
             if known is not None and self._looked_at - known.changed_at < _GONE_AFTER:
-                seen[item.name] = known
-        self._others = seen
+                others[item.name] = known
+        self._others = others
 
     def _read(self, name: str, version: str, longest: float) -> _Seen | None:
         """Return what another shard wrote since the last look, so many seconds ago at the longest."""
@@ -115,8 +115,8 @@ class RateExchange:
         try:
             stored = parse_stored(self._storage.get(key), ShardRates, self._storage.describe(key))
             workers = [[RateState.from_plain(state) for state in worker] for worker in stored.workers]
-            written = datetime.fromisoformat(stored.written_at)
-            age = (self._clock.now() - written).total_seconds()
+            written_at = datetime.fromisoformat(stored.written_at)
+            age = (self._clock.now() - written_at).total_seconds()
         except (FileNotFoundError, ValueError, TypeError, StoreError):
             return None
         return _Seen(version, workers, self._clock.monotonic() - min(max(age, 0.0), longest))

@@ -13,11 +13,11 @@ from salvo.engine.mcp.stdio import StdioTarget
 from salvo.engine.wire.base import Endpoint
 from salvo.scenarios.run.child_environ import passed_variables, program_error
 from salvo.scenarios.run.tools.mcp_tools import PreparedServer
-from salvo.scenarios.spec.mcp_variables import SERVERS
+from salvo.scenarios.spec.env_variables.mcp_variables import SERVERS
+from salvo.scenarios.spec.env_variables.variables import expand_variables
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.tool_schema import McpServer
-from salvo.scenarios.spec.variables import expand_variables
 
 
 def check_servers(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:

@@ -24,11 +24,11 @@ from salvo.scenarios.result import CASE, PROVIDER_ADAPTERS
 from salvo.scenarios.spec.cases.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
 from salvo.scenarios.spec.cases.matrix import MATRIX, Axis, read_axes
 from salvo.scenarios.spec.cases.templates import Template, TemplateUse, find_uses
+from salvo.scenarios.spec.env_variables.mcp_variables import SERVERS, variable_fields
+from salvo.scenarios.spec.env_variables.variables import find_variables
 from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
-from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.schema import NAME_ERROR, SCENARIO_NAME, SUITE_FIELDS, Cell, Scenario, SuiteFields
 from salvo.scenarios.spec.source_text import SourcePosition
-from salvo.scenarios.spec.variables import find_variables
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem
 
 EXCLUDE = "exclude"
@@ -178,10 +178,10 @@ class _Expansion:
                         yield use._replace(path=(*path, *use.path)), (*place, *use.path)
 
     def _check_names(self, uses: Sequence[tuple[TemplateUse, FieldPath]]) -> None:
-        known = {*self.table.columns, *(axis.name for axis in self.axes)}
+        known_names = {*self.table.columns, *(axis.name for axis in self.axes)}
         for use, path in uses:
-            if use.name not in known:
-                suggestion = nearest(use.name, known)
+            if use.name not in known_names:
+                suggestion = nearest(use.name, known_names)
                 hint = f'did you mean "{suggestion}"?' if suggestion else "name a column of the cases, or of the matrix"
                 self._report(path, f'there is no variable "{use.name}"; {hint}')
         used = {use.name: use.path for use, _ in uses}
@@ -219,9 +219,9 @@ class _Expansion:
     def _check_private(self) -> None:
         for index, name in enumerate(self.fields.private):
             if name not in self.table.columns:
-                known = did_you_mean(name, self.table.columns).removesuffix(".")
+                suggestion = did_you_mean(name, self.table.columns).removesuffix(".")
                 message = "the id of a case is part of every name, so it cannot be private"
-                self._report((PRIVATE, index), message if name == "id" else f'there is no column "{name}"{known}')
+                self._report((PRIVATE, index), message if name == "id" else f'there is no column "{name}"{suggestion}')
         for case in self.table.cases:
             for name in self.fields.private:
                 if any(map(_is_too_short, _leaf_texts(case.values.get(name)))):
@@ -291,9 +291,9 @@ class _Expansion:
                 cases = matching if cases is None else cases & matching
                 is_empty = not matching
             else:
-                known = [CASE, *names, *self.table.columns]
+                known_names = [CASE, *names, *self.table.columns]
                 self._report(
-                    path, f"is neither in the matrix nor a column{did_you_mean(name, known)}".removesuffix(".")
+                    path, f"is neither in the matrix nor a column{did_you_mean(name, known_names)}".removesuffix(".")
                 )
                 continue
             if is_empty:

@@ -58,7 +58,9 @@ class Storage(Protocol):
         """Let no other process work on these batches in a block. Raise UsageError if one does already."""
         ...
 
-    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
+    def hold_runs(
+        self, requested: Mapping[str, Sequence[int]], now: str
+    ) -> AbstractContextManager[dict[str, list[int]]]:
         """Let no other process make these runs in a block. Yield those that none makes already, by batch.
 
         Raise UsageError if others make all that are wanted of a batch, or one of them holds the batch.

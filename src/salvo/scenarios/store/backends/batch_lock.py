@@ -54,7 +54,7 @@ def hold_batches(folder: Path, batch_ids: Iterable[str], now: str, *, is_shared:
     """
     file = _lock_file(folder)
     owner = json_codec.dumps(LockOwner(os.getpid(), platform.node(), now)) + b"\n"
-    taken: list[str] = []
+    locked: list[str] = []
     try:
         for batch_id in batch_ids:
             owner_file = _owner_file(folder, batch_id)
@@ -62,12 +62,12 @@ def hold_batches(folder: Path, batch_ids: Iterable[str], now: str, *, is_shared:
                 continue
             if not _lock(file, batch_id, is_shared=is_shared):
                 raise _held_by_another(owner_file, batch_id)
-            taken.append(batch_id)
+            locked.append(batch_id)
             _held.add(owner_file)
             write_atomically(owner_file, owner)
         yield
     finally:
-        _release(folder, file, taken, owner)
+        _release(folder, file, locked, owner)
 
 
 def _lock_file(folder: Path) -> int:

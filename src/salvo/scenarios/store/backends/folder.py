@@ -91,10 +91,10 @@ class FolderStorage:
         return hold_batches(self._inside(self.path("batches")), ids, now)
 
     @contextmanager
-    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
+    def hold_runs(self, requested: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
         with (
-            hold_batches(self._inside(self.path("batches")), wanted, now, is_shared=True),
-            self._holds.hold_runs(wanted, now) as granted,
+            hold_batches(self._inside(self.path("batches")), requested, now, is_shared=True),
+            self._holds.hold_runs(requested, now) as granted,
         ):
             yield granted
 

@@ -34,19 +34,19 @@ class BatchHolds:
             self._release(new)
 
     @contextmanager
-    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
+    def hold_runs(self, requested: Mapping[str, Sequence[int]], now: str) -> Iterator[dict[str, list[int]]]:
         """Hold these runs of batches in a block, without those that other processes have. Yield what is held.
 
         Raise UsageError if others have all of a batch that are wanted.
         """
-        new = [batch_id for batch_id in wanted if batch_id not in self._held]
-        granted = {batch_id: list(numbers) for batch_id, numbers in wanted.items() if batch_id not in new}
+        new = [batch_id for batch_id in requested if batch_id not in self._held]
+        granted = {batch_id: list(numbers) for batch_id, numbers in requested.items() if batch_id not in new}
         try:
             for batch_id in new:
                 self._held.add(batch_id)
                 leases = self._started(now)
-                granted[batch_id] = leases.claim(batch_id, wanted[batch_id]) if wanted[batch_id] else []
-                if wanted[batch_id] and not granted[batch_id]:
+                granted[batch_id] = leases.claim(batch_id, requested[batch_id]) if requested[batch_id] else []
+                if requested[batch_id] and not granted[batch_id]:
                     raise self._held_by_others(leases, batch_id)
             yield granted
         finally:

@@ -108,14 +108,14 @@ class Leases:
     def beat(self) -> None:
         """Show that this process is alive. Raise StoreError if that cannot be stored."""
         with self._lock:
-            begun = self._clock.monotonic(), self._clock.now()
+            start = self._clock.monotonic(), self._clock.now()
             if self._last_beat is not None and not self._is_recent(self._last_beat):
                 raise self._lost()  # others may have taken over: an object that is back would claim it again
             self._beats += 1
             process = os.getpid(), platform.node(), self._since, self._beats, self._pid_namespace
             holder = LeaseHolder(self.id, *process)
             self._storage.put(self._key(self.id), json_codec.dumps(holder))
-            self._last_beat = begun
+            self._last_beat = start
             self._last_written = self._clock.monotonic()
 
     def holds(self) -> bool:
@@ -138,14 +138,14 @@ class Leases:
                 free = subtract_ranges(free, ranges)
         return [number for item in free for number in range(item.first, item.last + 1)]
 
-    def claim_ranges(self, batch_id: str, wanted: list[NumberRange]) -> list[NumberRange]:
+    def claim_ranges(self, batch_id: str, requested: list[NumberRange]) -> list[NumberRange]:
         """Claim ranges of runs as `claim` does."""
         for _ in range(_MOST_TRIES):
             if not self.holds():
                 raise self._lost()
             register, version = self._register(batch_id)
             living = self._living(register)
-            granted = wanted
+            granted = requested
             for holder, ranges in living.items():
                 if holder != self.id:
                     granted = subtract_ranges(granted, ranges)
@@ -161,8 +161,8 @@ class Leases:
             register, version = self._register(batch_id)
             if self.id not in register.claims:
                 return
-            left = subtract_ranges(register.claims[self.id], unwanted)
-            if self._write(batch_id, register.claims, left, version):
+            remaining = subtract_ranges(register.claims[self.id], unwanted)
+            if self._write(batch_id, register.claims, remaining, version):
                 return
 
     def held_by_others(self, batch_id: str) -> list[tuple[LeaseHolder | None, list[NumberRange]]]:

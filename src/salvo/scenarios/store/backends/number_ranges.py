@@ -32,7 +32,7 @@ def join_ranges(numbers: Iterable[int] | Iterable[NumberRange]) -> list[NumberRa
 
 def subtract_ranges(ranges: Iterable[NumberRange], removed: Iterable[NumberRange]) -> list[NumberRange]:
     """Return the ranges without the numbers of the others. Each list is in order, and its ranges do not overlap."""
-    left: list[NumberRange] = []
+    remaining: list[NumberRange] = []
     others = list(removed)
     position = 0
     for item in ranges:
@@ -41,9 +41,9 @@ def subtract_ranges(ranges: Iterable[NumberRange], removed: Iterable[NumberRange
         start, index = item.first, position
         while index < len(others) and others[index].first <= item.last:
             if start < others[index].first:
-                left.append(NumberRange(start, others[index].first - 1))
+                remaining.append(NumberRange(start, others[index].first - 1))
             start = max(start, others[index].last + 1)
             index += 1
         if start <= item.last:
-            left.append(NumberRange(start, item.last))
-    return left
+            remaining.append(NumberRange(start, item.last))
+    return remaining

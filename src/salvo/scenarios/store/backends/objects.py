@@ -76,8 +76,10 @@ class ObjectStorage:
     def hold(self, ids: Iterable[str], now: str) -> AbstractContextManager[None]:
         return self._holds.hold(ids, now)
 
-    def hold_runs(self, wanted: Mapping[str, Sequence[int]], now: str) -> AbstractContextManager[dict[str, list[int]]]:
-        return self._holds.hold_runs(wanted, now)
+    def hold_runs(
+        self, requested: Mapping[str, Sequence[int]], now: str
+    ) -> AbstractContextManager[dict[str, list[int]]]:
+        return self._holds.hold_runs(requested, now)
 
     def is_held(self) -> bool:
         return self._holds.is_valid()
@@ -152,10 +154,10 @@ class ObjectStorage:
 
     def folders(self, folder: str, prefix: str = "") -> Iterator[str]:
         try:
-            listed = self._read(folder, lambda: self._objects.list_with_delimiter(folder))
+            listing = self._read(folder, lambda: self._objects.list_with_delimiter(folder))
         except FileNotFoundError as error:
             raise self._unreadable(folder, error) from None
-        for path in listed["common_prefixes"]:
+        for path in listing["common_prefixes"]:
             name = path.rstrip("/").rpartition("/")[2]
             if name.startswith(prefix) and _NAME.fullmatch(name):
                 yield name

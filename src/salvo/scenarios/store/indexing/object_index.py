@@ -56,11 +56,11 @@ class ObjectIndex:
         """Return every batch, as it was listed in this second; if a list takes longer, a few times as long ago."""
         with self._lock:
             if self._listing is None or self._clock.monotonic() > self._listing[0]:
-                begun = self._clock.monotonic()
+                start = self._clock.monotonic()
                 items = ((item.name.removesuffix(".json"), item) for item in self._storage.list("batches", ""))
-                listed = {name: item for name, item in items if is_id(name) and item.name != name}
+                batches = {name: item for name, item in items if is_id(name) and item.name != name}
                 now = self._clock.monotonic()
-                self._listing = now + max(_LISTING_SECONDS, _LISTING_FACTOR * (now - begun)), listed
+                self._listing = now + max(_LISTING_SECONDS, _LISTING_FACTOR * (now - start)), batches
             return self._listing[1]
 
     def batch_ids(self) -> Iterator[str]:
@@ -73,29 +73,29 @@ class ObjectIndex:
 
     def batch_content(self, batch_id: str) -> bytes:
         """Return the object of a batch, from the cache if it has not changed. Raise FileNotFoundError."""
-        listed = self.batches().get(batch_id)
-        if listed is not None:
+        item = self.batches().get(batch_id)
+        if item is not None:
             rows = self._database.query(
-                "SELECT content FROM batches WHERE batch_id = ? AND version = ?", batch_id, listed.version
+                "SELECT content FROM batches WHERE batch_id = ? AND version = ?", batch_id, item.version
             )
             if rows:
                 return bytes(rows[0][0])
         content = self._storage.get(f"batches/{batch_id}.json")
-        if listed is not None:
-            self._database.write([("REPLACE INTO batches VALUES (?, ?, ?)", (batch_id, listed.version, content))])
+        if item is not None:
+            self._database.write([("REPLACE INTO batches VALUES (?, ?, ?)", (batch_id, item.version, content))])
         return content
 
     def prefetched(self, batch_ids: Iterable[str]) -> list[str]:
         """Return these batches, after their objects were read into the cache, several at a time."""
         batch_ids = list(batch_ids)
-        listed = self.batches()
-        known = dict(self._database.query("SELECT batch_id, version FROM batches"))
-        wanted = [item for item in batch_ids if item in listed and known.get(item) != listed[item].version]
-        if len(wanted) > 1:
-            contents = list(map_in_threads(self._content_or_none, wanted))
+        batches = self.batches()
+        versions = dict(self._database.query("SELECT batch_id, version FROM batches"))
+        outdated = [item for item in batch_ids if item in batches and versions.get(item) != batches[item].version]
+        if len(outdated) > 1:
+            contents = list(map_in_threads(self._content_or_none, outdated))
             self._database.write(
-                ("REPLACE INTO batches VALUES (?, ?, ?)", (batch_id, listed[batch_id].version, content))
-                for batch_id, content in zip(wanted, contents, strict=True)
+                ("REPLACE INTO batches VALUES (?, ?, ?)", (batch_id, batches[batch_id].version, content))
+                for batch_id, content in zip(outdated, contents, strict=True)
                 if content is not None
             )
         return batch_ids
@@ -114,16 +114,16 @@ class ObjectIndex:
         cached = self._cached(batch.batch_id)
         skipped = 0
         if not _is_complete(batch, cached):
-            listed = self._listed(batch.batch_id)
-            stale = [run_id for run_id, (version, _) in cached.items() if listed.get(run_id) != version]
-            missing = [run_id for run_id in listed if run_id not in cached or run_id in stale]
+            items = self._listed(batch.batch_id)
+            stale = [run_id for run_id, (version, _) in cached.items() if items.get(run_id) != version]
+            missing = [run_id for run_id in items if run_id not in cached or run_id in stale]
             read = self._load(missing)
             skipped = read.skipped
             self._database.write([("DELETE FROM runs WHERE run_id = ?", (run_id,)) for run_id in stale])
             self._database.write(
-                ("REPLACE INTO runs VALUES (?, ?, ?, ?)", _row(batch.batch_id, entry, listed[entry.run_id]))
+                ("REPLACE INTO runs VALUES (?, ?, ?, ?)", _row(batch.batch_id, entry, items[entry.run_id]))
                 for entry in read
-                if entry.run_id in listed
+                if entry.run_id in items
             )
             cached = self._cached(batch.batch_id)
         parsed = [parse_line(line, IndexEntry) for _, line in cached.values()]
@@ -153,13 +153,13 @@ class ObjectIndex:
         return [entry.run_id for entry in entries]
 
     def batch_version(self, batch_id: str, *, complete: bool) -> Hashable:
-        listed = self.batches().get(batch_id)
-        version = None if listed is None else listed.version
+        item = self.batches().get(batch_id)
+        version = None if item is None else item.version
         return version if complete else (version, frozenset(self._listed(batch_id).items()))
 
     def modified(self, batch_id: str) -> float | None:
-        listed = self.batches().get(batch_id)
-        return None if listed is None else listed.modified.timestamp()
+        item = self.batches().get(batch_id)
+        return None if item is None else item.modified.timestamp()
 
     def rebuild(self) -> Rebuilt:
         self._database.write([("DELETE FROM runs", ()), ("DELETE FROM batches", ())])
@@ -229,8 +229,8 @@ class ObjectWatcher:
 
     def _state(self) -> dict[str, Hashable]:
         self._index.batch_written()
-        listed = {batch_id: item.version for batch_id, item in self._index.batches().items()}
-        return {**listed, **{key: (listed[key], runs) for key, runs in self._index.open_batches().items()}}
+        versions = {batch_id: item.version for batch_id, item in self._index.batches().items()}
+        return {**versions, **{key: (versions[key], runs) for key, runs in self._index.open_batches().items()}}
 
 
 def _is_complete(batch: Batch, cached: dict[str, tuple[str, bytes]]) -> bool:

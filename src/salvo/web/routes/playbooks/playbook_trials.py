@@ -139,9 +139,9 @@ def _tried(check: CheckResult) -> TriedCheck:
 def _summary(tried: list[TriedExample]) -> str:
     if not tried:
         return "No check has an example."
-    judged = [example for example in tried if example.agrees is not None]
-    agreeing = sum(bool(example.agrees) for example in judged)
-    sentence = f"{agreeing} of {pluralize(len(judged), 'judged example')} as expected."
-    if unjudged := len(tried) - len(judged):
+    decided = [example for example in tried if example.agrees is not None]
+    agreeing = sum(bool(example.agrees) for example in decided)
+    sentence = f"{agreeing} of {pluralize(len(decided), 'judged example')} as expected."
+    if unjudged := len(tried) - len(decided):
         sentence += f" The evaluator did not judge {pluralize(unjudged, 'example')}."
     return sentence

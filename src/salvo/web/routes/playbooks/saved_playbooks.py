@@ -115,8 +115,8 @@ def diff(
 ) -> PlaybookDiff:
     """Return what changed between two versions, in words."""
     earlier, later = (services.store.saved_playbooks.load(playbook_id, number) for number in (before, after))
-    made = changes(earlier.document, later.document)
-    return PlaybookDiff(earlier.saved, later.saved, made, effect(made))
+    changes_made = changes(earlier.document, later.document)
+    return PlaybookDiff(earlier.saved, later.saved, changes_made, effect(changes_made))
 
 
 @router.get(

@@ -14,7 +14,7 @@ from salvo.playbooks.enums import Result
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.report.verdict_reasons import check_title
 from salvo.playbooks.review.blind import (
-    BlindQuestion,
+    BlindReviewQuestion,
     BlindSeries,
     CheckAgreement,
     KindCount,
@@ -203,15 +203,15 @@ def results(
     Who takes part sees nothing about a question that others decided before they have decided it, too.
     """
     questions = _questions(services, BlindSeries(playbook_hash, evaluator))
-    shown = blind_results(questions, user.authenticated_name or reviewer.strip())
+    outcome = blind_results(questions, user.authenticated_name or reviewer.strip())
     left_out = {
-        "decided by others and not by you: nothing of them is counted before you have decided, too": shown.withheld,
-        "decided by people who knew the result, and by nobody blind: not counted": shown.informed,
-        "about texts that were evaluated after the last blind decision: not counted": shown.newer,
+        "decided by others and not by you: nothing of them is counted before you have decided, too": outcome.withheld,
+        "decided by people who knew the result, and by nobody blind: not counted": outcome.informed,
+        "about texts that were evaluated after the last blind decision: not counted": outcome.newer,
     }
     return BlindReviewResult(
-        checks=[_check_result(check) for check in shown.checks],
-        reviewers=[f"{pair_sentence(pair.reviewers, pair.agreement)}." for pair in shown.reviewers],
+        checks=[_check_result(check) for check in outcome.checks],
+        reviewers=[f"{pair_sentence(pair.reviewers, pair.agreement)}." for pair in outcome.reviewers],
         notes=[
             f"{count} {'question' if count == 1 else 'questions'} {why}." for why, count in left_out.items() if count
         ],
@@ -225,7 +225,7 @@ def _reviewer(typed: str | None, user: CurrentUser) -> str:
     return name
 
 
-def _questions(services: Services, series: BlindSeries) -> list[BlindQuestion]:
+def _questions(services: Services, series: BlindSeries) -> list[BlindReviewQuestion]:
     questions = blind_questions(services.store.reviews.reports(with_text=True), series)
     if not questions:
         raise UnknownIdError("No report of this playbook and evaluator has a stored text.")
@@ -239,7 +239,7 @@ def _progress(services: Services, body: BlindReviewRequest, reviewer: str) -> Bl
     return BlindProgress(_assignment(services, planned[0]) if planned else None, len(planned), decided)
 
 
-def _assignment(services: Services, question: BlindQuestion) -> BlindAssignment:
+def _assignment(services: Services, question: BlindReviewQuestion) -> BlindAssignment:
     stored = services.store.load(question.report_id)
     if stored.inputs is None:
         raise UnknownIdError(f"The text of the report {stored.id} is not stored.")

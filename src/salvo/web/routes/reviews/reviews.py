@@ -210,7 +210,7 @@ def review_queue(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> ReviewQueuePage:
     """Return the checks of stored reports that wait for a decision."""
-    wanted = QueueFilter(show, result, assigned, me.strip(), subject, disagreements)
+    filters = QueueFilter(show, result, assigned, me.strip(), subject, disagreements)
     reviews = services.store.reviews
-    queue = reviews.queue(wanted, limit=limit, offset=offset)
+    queue = reviews.queue(filters, limit=limit, offset=offset)
     return ReviewQueuePage(queue.items, queue.total, queue.waiting, offset, limit, reviews.reviewers())

@@ -139,7 +139,7 @@ def _partner(run: AgentRunResult, services: Services) -> str | None:
 
 
 def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
-    results, cut = truncate_assertions(run.eval_results, budget)
+    results, truncated = truncate_assertions(run.eval_results, budget)
     error, _ = budget.fit(run.error)
     return copy_fields(
         RunHead,
@@ -149,5 +149,5 @@ def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
         eval_results=results,
         turns=[copy_fields(TurnHead, turn) for turn in run.turns],
         replay_label=labels.REPLAYS[run.replayable],
-        cut=cut,
+        cut=truncated,
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.scenarios.spec.variables import expand_variables
+from salvo.scenarios.spec.env_variables.variables import expand_variables
 from tests.support.scenario_files import LEAST, problems, read, write
 
 

@@ -9,10 +9,10 @@ from salvo.engine.chat import catalog
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.engine.runtime.credentials import has_secret_segment, looks_secret
 from salvo.engine.runtime.redact import CREDENTIAL_HEADERS
-from salvo.scenarios.spec.env_grants import EnvGrants, is_credential
+from salvo.scenarios.spec.env_variables.env_grants import EnvGrants, is_credential
+from salvo.scenarios.spec.env_variables.variables import VariableUse, expand_variables, find_variables, option_secrets
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.tool_schema import McpServer
-from salvo.scenarios.spec.variables import VariableUse, expand_variables, find_variables, option_secrets
 
 SERVERS = "mcp_servers"
 _FIELDS = ("command", "cwd", "env", "url", "headers")

@@ -22,6 +22,7 @@ from salvo.engine.runtime.credentials import is_known_credential, looks_secret
 from salvo.engine.text.messages import display_path
 from salvo.errors import UsageError
 from salvo.scenarios.result import COMMAND
+from salvo.scenarios.spec.env_variables.variables import VariableUse, expand_variables, find_variables
 from salvo.scenarios.spec.judge_server import (
     ServerUse,
     judge_provider,
@@ -29,7 +30,6 @@ from salvo.scenarios.spec.judge_server import (
     scenario_user_server,
 )
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import VariableUse, expand_variables, find_variables
 
 OPTIONS = "adapter_options"
 BASE_URL = "base_url"
