@@ -1658,6 +1658,8 @@ export interface components {
             parameters: {
                 [key: string]: string;
             };
+            /** Lost Attempts */
+            lost_attempts: components["schemas"]["LostAttempts"][];
         };
         /**
          * BatchCreate
@@ -1945,6 +1947,7 @@ export interface components {
             labels_required: boolean;
             /** Not Made */
             not_made: components["schemas"]["Group"][];
+            lost: components["schemas"]["LostRuns"] | null;
             /** Batch Judges */
             batch_judges: boolean;
             code: components["schemas"]["CodeVersion"];
@@ -3769,6 +3772,33 @@ export interface components {
         LoginOptions: {
             /** Passwords */
             passwords: boolean;
+        };
+        /**
+         * LostAttempts
+         * @description Runs that were in flight when what made them ended. What they had spent is in no result.
+         */
+        LostAttempts: {
+            /** Id */
+            id: string;
+            /**
+             * Ended
+             * @enum {string}
+             */
+            ended: "worker" | "command";
+            /** Numbers */
+            numbers: number[];
+        };
+        /**
+         * LostRuns
+         * @description Runs that were in flight when a worker or a command ended. Their calls may be paid for, and are in no cost.
+         */
+        LostRuns: {
+            /** At Worker Ends */
+            at_worker_ends: number;
+            /** At Command Ends */
+            at_command_ends: number;
+            /** Run Ids */
+            run_ids: string[];
         };
         /**
          * MatrixFormat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
@@ -421,6 +421,16 @@ class ListedServer:
     tools: dict[str, str] = field(default_factory=dict)
 
 
+@record
+class LostAttempts:
+    """Runs that were in flight when what made them ended. What they had spent is in no result."""
+
+    id: str
+    """That of the command that ended, or of the end of its worker: no end is counted twice."""
+    ended: Literal["worker", "command"]
+    numbers: list[int]
+
+
 @dataclass(slots=True)
 class Batch:
     """The runs of one scenario in one command. It is stored before the first call, so that a crash can be resumed."""
@@ -461,6 +471,8 @@ class Batch:
     """The scenario's name in its file, if the file has cases or a matrix; the scenario is one cell of it."""
     parameters: dict[str, str] = field(default_factory=dict)
     """The ids of the cell's case and of its values of the matrix, by name."""
+    lost_attempts: list[LostAttempts] = field(default_factory=list)
+    """Runs that were in flight when a worker or a command ended. They were made again, or are missing."""
 
     @property
     def defers_judges(self) -> bool:
@@ -470,3 +482,10 @@ class Batch:
     def run_id(self, number: int) -> str:
         """Return the id of a run by its number, from 1."""
         return f"{self.batch_id}-{number:04d}"
+
+    def add_lost(self, lost: LostAttempts) -> None:
+        """Add runs that were in flight when something ended, unless they are there already."""
+        others = [item for item in self.lost_attempts if item.id != lost.id]
+        numbers = {number for item in self.lost_attempts if item.id == lost.id for number in item.numbers}
+        merged = replace(lost, numbers=sorted({*numbers, *lost.numbers}))
+        self.lost_attempts = sorted([*others, merged], key=lambda item: item.id)

@@ -26,7 +26,7 @@ _NAME_DIGITS = 11
 _INDEX_DIGITS = 3
 _CELL_DIGITS = 5
 _NAMED_ID_DIGITS = TIME_DIGITS + _NAME_DIGITS + _INDEX_DIGITS + _CELL_DIGITS
-_OWN_FIELDS = {"created_at", "mcp_servers", "settings"}
+_OWN_FIELDS = {"created_at", "mcp_servers", "settings", "lost_attempts"}
 """What each part of a batch has of its own. Settings and servers are compared with more care."""
 _OWN_SETTINGS = {"at_once"}
 
@@ -116,6 +116,7 @@ def continue_batch(batch: Batch, stored: Batch) -> None:
     batch.created_at = stored.created_at
     batch.mcp_servers = stored.mcp_servers
     batch.settings = stored.settings
+    batch.lost_attempts = stored.lost_attempts
 
 
 def _digits(text: str, digits: int) -> str:

@@ -128,6 +128,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "run_ids": ["01k9batch-0005"],
                 },
             ],
+            "lost": None,
             "batch_judges": False,
             "code": {"commit": None, "dirty": None, "agent": None},
         }

@@ -105,7 +105,7 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
 
 def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool, pass_at_k: bool) -> None:
     entries = store.load_entries(batch_id)
-    batch = store.load_batch(batch_id)
+    batch = store.with_lost_attempts(store.load_batch(batch_id), entries)
     summary = summarise(batch, entries, labels=stored_evidence(store, batch))
     _warn(entries.skipped, _damaged(store))
     if failures or as_json:
@@ -182,7 +182,7 @@ def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> l
     summaries = []
     for batch_id in batch_ids:
         try:
-            batch = store.load_batch(batch_id)
+            batch = store.with_lost_attempts(store.load_batch(batch_id), entries)
             summaries.append(summarise(batch, entries, labels=required_evidence(store, batch)))
         except (StoreError, TapeError) as error:
             echo(f"Left out: {error}", err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
@@ -128,6 +128,16 @@ class TurnCounts:
 
 
 @record
+class LostRuns:
+    """Runs that were in flight when a worker or a command ended. Their calls may be paid for, and are in no cost."""
+
+    at_worker_ends: int
+    at_command_ends: int
+    run_ids: list[str]
+    """Of both. They were made again, or are missing."""
+
+
+@record
 class BatchCounts:
     """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
 
@@ -200,6 +210,7 @@ class BatchSummary(BatchCounts):
     labels_required: bool
     not_made: list[Group]
     """Runs that were not started or were interrupted, by reason."""
+    lost: LostRuns | None
     batch_judges: bool
     """Whether the judges are asked through a provider's batch API, at half the price."""
     code: CodeVersion
@@ -229,7 +240,8 @@ def summarise(
     failures = [_failure(entry) for entry in completed if entry.outcome is Outcome.FAILED]
     without_entry = {number: run for number, run in sorted((skipped or {}).items()) if number not in by_number}
     counts.update(run.outcome for run in without_entry.values())
-    interrupted = sum(run.outcome is Outcome.INTERRUPTED for run in without_entry.values())
+    unfinished = {number for number, run in without_entry.items() if run.outcome is Outcome.INTERRUPTED}
+    unfinished |= _lost_numbers(batch, "worker", "command")
     runs = max(batch.runs, len(stored) + len(without_entry))
     tally = independent_tally(completed)
     looks = looks_until_stop(batch, stored)
@@ -268,7 +280,7 @@ def summarise(
         pass_at_intervals={k: chance.any_passes_interval for k, chance in chances.items()},
         identical=_identical(completed),
         assertions=_assertions(stored),
-        cost=_cost(stored, completed, "cost", interrupted),
+        cost=_cost(stored, completed, "cost", unfinished),
         judge_cost=_cost(stored, completed, "judge_cost"),
         user_cost=_cost(stored, completed, "user_cost"),
         cache_saving=_cache_saving(stored),
@@ -283,6 +295,7 @@ def summarise(
         labels_required=required_labels(batch) is not None,
         error_groups=_groups(_reason(entry) for entry in stored if entry.outcome is Outcome.ERROR),
         not_made=_groups(not_made),
+        lost=_lost_runs(batch),
         batch_judges=batch.defers_judges,
     )
 
@@ -362,19 +375,39 @@ def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     ]
 
 
-def _cost(stored: Sequence[IndexEntry], completed: Sequence[IndexEntry], name: str, interrupted: int = 0) -> Cost:
-    """Return the costs in a field of the entries. The cost of `interrupted` runs without an entry is not known."""
-    costs = [*(getattr(entry, name) for entry in stored if entry.outcome is not Outcome.NOT_RUN), *[None] * interrupted]
+def _cost(
+    stored: Sequence[IndexEntry],
+    completed: Sequence[IndexEntry],
+    name: str,
+    unfinished: Collection[int] = (),
+) -> Cost:
+    """Return the costs in a field of the entries. `unfinished` are runs that also cost what no entry has."""
+    started = [entry for entry in stored if entry.outcome is not Outcome.NOT_RUN]
+    unknown = {entry.number for entry in started if getattr(entry, name) is None}.union(unfinished)
+    at_least = sum(getattr(entry, name) or 0.0 for entry in started)
     completed_costs = [getattr(entry, name) for entry in completed]
-    at_least = sum(filter(None, costs))
     average = sum(filter(None, completed_costs)) / len(completed) if completed else 0.0
     return Cost(
-        total=None if None in costs else at_least,
+        total=None if unknown else at_least,
         at_least=at_least,
         average=None if None in completed_costs or not completed else average,
         average_at_least=average,
-        unknown=costs.count(None),
+        unknown=len(unknown),
     )
+
+
+def _lost_numbers(batch: Batch, *ends: str) -> set[int]:
+    """Return the runs that were in flight at these ends. A file may say anything."""
+    lost = (number for item in batch.lost_attempts if item.ended in ends for number in item.numbers)
+    return {number for number in lost if 0 < number <= batch.runs}
+
+
+def _lost_runs(batch: Batch) -> LostRuns | None:
+    at_worker_ends, at_command_ends = _lost_numbers(batch, "worker"), _lost_numbers(batch, "command")
+    numbers = sorted(at_worker_ends | at_command_ends)
+    if not numbers:
+        return None
+    return LostRuns(len(at_worker_ends), len(at_command_ends), [batch.run_id(number) for number in numbers])
 
 
 def _cache_saving(stored: Iterable[IndexEntry]) -> float | None:

@@ -75,7 +75,8 @@ class Exported(NamedTuple):
 
 def export(store: RunStore, batch_id: str) -> Exported:
     """Return a stored batch as an HTML file."""
-    batch, entries = store.load_batch(batch_id), store.load_entries(batch_id)
+    entries = store.load_entries(batch_id)
+    batch = store.with_lost_attempts(store.load_batch(batch_id), entries)
     summary = summarise(batch, entries, labels=stored_evidence(store, batch))
     runs = list(sample_runs(store, entries))
     scored = newest_scorings(store, batch, entries, MOST_SCORES)

@@ -89,6 +89,7 @@ def suite_properties(summary: BatchSummary) -> dict[str, str]:
         "cost_usd": _number(summary.cost.total),
         "judge_cost_usd": _number(summary.judge_cost.total),
         **_conversation_properties(summary),
+        **({"in_flight_at_an_end": labels.lost_runs(summary.lost)} if summary.lost else {}),
     }
 
 

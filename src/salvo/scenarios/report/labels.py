@@ -30,9 +30,12 @@ from salvo.scenarios.analysis.summary import (
     Cost,
     Failure,
     Group,
+    LostRuns,
 )
 from salvo.scenarios.labels import sentences
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable
+from salvo.scenarios.store.backends.number_ranges import join_ranges
+from salvo.scenarios.store.ids import split_run_id
 
 if TYPE_CHECKING:
     from salvo.scenarios.analysis.divergence import Branch, Divergence
@@ -195,8 +198,7 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
     if pass_at_k and summary.pass_at:
         chances = _chances(summary.pass_at, summary.pass_at_intervals, summary.min_pass_rate)
         yield NamedValue("pass@k", f"{chances}  (the chance that at least one of k runs passes{uncached})")
-    yield NamedValue("cost", _cost(summary))
-    yield from _caching(summary)
+    yield from _cost_figures(summary)
     if summary.latency:
         latency = summary.latency
         yield NamedValue(
@@ -209,6 +211,17 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         yield NamedValue(
             "identical", f"{summary.identical} of {summary.completed} runs have the same calls and output as another"
         )
+
+
+def lost_runs(lost: LostRuns) -> str:
+    """Return which runs were in flight when a worker or a command ended, and what that means for the cost."""
+    counts = ((lost.at_worker_ends, "a worker"), (lost.at_command_ends, "a command"))
+    parts = [f"{pluralize(count, 'run')} when {what} ended" for count, what in counts if count]
+    numbers = join_ranges(split_run_id(run_id)[1] for run_id in lost.run_ids)
+    texts = [str(item.first) if item.first == item.last else f"{item.first}-{item.last}" for item in numbers]
+    runs = f"run {texts[0]}" if len(lost.run_ids) == 1 else f"runs {', '.join(texts)}"
+    made = "calls that it had made" if len(lost.run_ids) == 1 else "calls that they had made"
+    return f"{' and '.join(parts)} ({runs}): {made} may be paid for, and are not in the cost"
 
 
 def user_bounds(runs: int, bounds: Interval) -> str:
@@ -352,8 +365,11 @@ def _judge_cost(summary: BatchSummary) -> str:
     return "not known before the votes are collected" if summary.pending and not summary.completed else text
 
 
-def _caching(summary: BatchSummary) -> Iterator[NamedValue]:
-    """Yield what prompt caching saved, where it is known."""
+def _cost_figures(summary: BatchSummary) -> Iterator[NamedValue]:
+    """Yield the cost, what it does not contain, and what prompt caching saved, where it is known."""
+    yield NamedValue("cost", _cost(summary))
+    if summary.lost is not None:
+        yield NamedValue("in flight", lost_runs(summary.lost))
     saving = summary.cache_saving
     if saving is not None and saving >= 0:
         yield NamedValue("caching", f"saved {money(saving)} by prompt caching")

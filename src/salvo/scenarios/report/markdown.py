@@ -13,7 +13,7 @@ from salvo.scenarios.report import labels
 from salvo.scenarios.report.grid import grid_markdown
 from salvo.scenarios.result import AgentRunResult, full_model
 
-_MORE_FIGURES = ("corrected", "turns", "bounds")
+_MORE_FIGURES = ("corrected", "turns", "bounds", "in flight")
 _MOST_LINES = 10
 """Failures, and groups of errors, that are listed. A summary on GitHub may have up to 1 MB."""
 _MOST_CELLS = 20

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -41,11 +41,12 @@ from salvo.scenarios.run.executors.base import (
 )
 from salvo.scenarios.run.executors.in_process import InProcess
 from salvo.scenarios.run.journal import Spend
+from salvo.scenarios.run.losses import LossRecorder
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.run.saving import SavedRun, save_run
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.store.index import IndexEntry
-from salvo.scenarios.store.started_runs import StartedRuns, unfinished_runs
+from salvo.scenarios.store.started_runs import StartedRuns
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
@@ -204,9 +205,9 @@ class Runner:
         batches = [runs.batch for runs in work if runs.prepared is not None]
         with self.store.hold(batches, self.clock.now().isoformat()):
             self._sharing = self._open_sharing(work)
-            self._name_unfinished(work)
             for batch in batches:  # before the first call, so that a crash can be resumed
                 (self.store if self._sharing is None else self._sharing).save_batch(batch)
+            self._name_unfinished(work)
             self.listener.planned(sum(len(runs.pending) for runs in work if runs.prepared is not None))
             async with self._open_budget():
                 try:
@@ -220,15 +221,18 @@ class Runner:
 
     def _name_unfinished(self, work: Sequence[ScenarioRuns]) -> None:
         """Name the runs that an earlier command was making when it was killed."""
-        again: list[str] = []
-        for runs in work:
-            if runs.prepared is None or not self.store.has_batch(runs.batch.batch_id):
-                continue
-            forget = runs.shard is None  # other shards may be making runs
-            numbers = unfinished_runs(self.store.folder, runs.batch.batch_id, runs.pending, forget=forget)
-            again += map(runs.batch.run_id, numbers)
+        made = [runs for runs in work if runs.prepared is not None]
+        losses = self._losses()
+        again = [runs.batch.run_id(number) for runs in made for number in losses.take_over(runs.batch, runs.pending)]
         if again:
             self.listener.made_again(again)
+
+    def _losses(self) -> LossRecorder:
+        return LossRecorder(self.store, self.clock, self._sharing is not None)
+
+    async def _save_lost(self, batch: Batch, numbers: Sequence[int]) -> None:
+        with suppress(StoreError):  # if nothing can be stored, the next run says so
+            await call_blocking(self._losses().add_worker, batch, numbers, in_thread=self.store.is_shared)
 
     def _open_sharing(self, work: Sequence[ScenarioRuns]) -> ShardSharing | None:
         if all(runs.shard is None for runs in work):
@@ -266,7 +270,7 @@ class Runner:
             self._exchange = self._sharing.rate_exchange()
         if self.open_workers is not None:
             batches = [prepared.batch for prepared in scenarios.values()]
-            callbacks = self._save_listing, self._stored_run, self._add_room
+            callbacks = self._save_listing, self._save_lost, self._stored_run, self._add_room
             driver = Driver(batches, self.listener, spend, *callbacks, self._exchange)
             async with self.open_workers(driver) as workers:
                 yield workers
@@ -472,6 +476,7 @@ class Runner:
         try:
             made = await self._pool.run(job)
         except WorkerLostError as error:
+            self._started.note_lost(prepared.batch.batch_id, number)
             made = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
         except StoreError:  # of a shared budget: the job itself raises none
             self._pool.stop(_NOT_STORED)

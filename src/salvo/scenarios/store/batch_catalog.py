@@ -152,11 +152,14 @@ class BatchCatalog:
     def _version(self, batch_id: str, row: BatchRow) -> Hashable:
         """Return what changes when the batch does; for a batch with missing runs, whenever any run is stored."""
         version = self.store.index.batch_version(batch_id, complete=not (row.missing or row.pending or row.skipped))
+        if row.missing:
+            version = version, *(note.command_id for note in self.store.notes_of_ended(batch_id))
         return (version, LabelStore(self.store).version()) if batch_id in self._labelled else version
 
     def _read(self, batch_id: str) -> CachedBatch:
         batch = self.store.load_batch(batch_id)
         entries = self.store.batch_entries(batch)
+        batch = self.store.with_lost_attempts(batch, entries)
         evidence = stored_evidence(self.store, batch)
         summary = summarise(batch, entries, labels=evidence)
         if evidence is not None:

@@ -52,6 +52,7 @@ class _StoreComparison:
             if source.has_batch(batch_id):
                 batch = source.load_batch(batch_id)
                 _refuse_waiting(source, batch)
+                batch = source.with_lost_attempts(batch, source.batch_entries(batch))
                 self._add_batch(source, batch)
             for run_id in source.batch_run_ids(batch_id):
                 if source.has_run(run_id):
@@ -72,6 +73,8 @@ class _StoreComparison:
             raise _conflict("batch", batch_id, self.batch_stores[batch_id], source, f" (its {difference})")
         joined.created_at = min(joined.created_at, batch.created_at)
         joined.mcp_servers = {**batch.mcp_servers, **joined.mcp_servers}
+        for lost in batch.lost_attempts:
+            joined.add_lost(lost)
 
     def write(self) -> MergedStores:
         self._compare_with_target()

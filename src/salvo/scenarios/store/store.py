@@ -13,6 +13,7 @@
     question-batches/*             the questions to these judges, as they are sent (pending_store.py)
 
 A folder also has what belongs to one machine: `batches/.lock`, the locks of the batches whose runs are being made;
+`batches/.started/`, which runs each command has started (started_runs.py);
 `history.jsonl`, an index with one line per run; and `cache/`, which is derived from it, and has replies
 (reply_cache.py). An object store has leases instead of locks, and no index: what is derived from it is in a folder on
 each machine. Index and cache can be deleted at any time.
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import AlreadyStoredError, StoreError, TapeError
-from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.result import AgentRunResult, Batch, LostAttempts
 from salvo.scenarios.store.backends.base import Storage, map_in_threads
 from salvo.scenarios.store.backends.folder import FolderStorage
 from salvo.scenarios.store.ids import (
@@ -50,6 +51,7 @@ from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.large_answers import has_large_answer, with_answer, without_answer, without_repeated_answer
 from salvo.scenarios.store.pending_store import PendingRuns
 from salvo.scenarios.store.recordings.recording_files import HASHES_ONLY, check_file_names
+from salvo.scenarios.store.started_runs import StartedNote, started_notes
 from salvo.scenarios.store.stored_file import damaged, load_stored, parse_stored
 
 if TYPE_CHECKING:
@@ -365,6 +367,23 @@ class RunStore:
         all_entries = Entries(sorted([*entries, *pending], key=lambda entry: entry.number))
         all_entries.skipped = entries.skipped + pending.skipped
         return all_entries
+
+    def with_lost_attempts(self, batch: Batch, entries: Iterable[IndexEntry]) -> Batch:
+        """Return a batch with the runs that were in flight when a command on this machine was killed, if it was."""
+        ended = self.notes_of_ended(batch.batch_id)
+        if not ended:
+            return batch
+        stored = {entry.number for entry in entries if entry.batch_id == batch.batch_id}
+        changed = replace(batch)
+        for note in ended:
+            lost = sorted(number for number in note.numbers - stored if number <= batch.runs)
+            if lost:
+                changed.add_lost(LostAttempts(note.command_id, "command", lost))
+        return changed
+
+    def notes_of_ended(self, batch_id: str) -> list[StartedNote]:
+        """Return what commands on this machine had started of a batch that have ended without a word."""
+        return [note for note in started_notes(self.folder, batch_id) if note.has_ended()]
 
     def rebuild_index(self) -> Rebuilt:
         """Build the index again from the run files, and count those that cannot be read."""

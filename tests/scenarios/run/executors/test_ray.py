@@ -248,6 +248,8 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
         f"\n{kills} kills: {sum(calls.values()) - runs} calls more than {runs}, {len(named)} runs named as made again"
     )
     assert repeated <= named
+    [batch] = json.loads(suite.salvo("report", "latest", "--json").stdout)["batches"]
+    assert repeated <= {int(run_id.rpartition("-")[2]) for run_id in batch["lost"]["run_ids"]} <= named
     numbers = [json.loads(line)["number"] for line in (suite.store / "history.jsonl").read_text().splitlines()]
     assert sorted(numbers) == list(range(1, runs + 1))
 

@@ -192,6 +192,7 @@ function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
     { name: "pass^k", value: figure("pass^k") ?? "too few runs" },
     ...(summary.identical ? [{ name: "Identical runs", value: figure("identical") ?? UNKNOWN }] : []),
     { name: "Cost", value: describeCost(summary.cost) },
+    ...(summary.lost ? [{ name: "In flight at an end", value: figure("in flight") ?? UNKNOWN }] : []),
     { name: "Cost per run", value: formatSpending(summary.cost.average, summary.cost.average_at_least) },
     { name: "Judge cost (separate)", value: describeCost(summary.judge_cost) },
     {

@@ -85,6 +85,8 @@ class Driver:
     listener: RunListener
     spend: Spend
     on_listed: OnListed
+    save_lost: Callable[[Batch, Sequence[int]], Awaitable[None]]
+    """Saves that a worker ended while it was making these runs of a batch."""
     stored_run: Callable[[str], AgentRunResult | None]
     """Returns a run that is stored already, wherever it was made."""
     add_room: Callable[[], None]

@@ -252,26 +252,33 @@ class WorkerExecutor:
         reason = worker.blocked_by or worker.link.describe_end()
         await worker.link.close()
         self._driver.listener.worker_lost(reason, run_ids)
+        lost: dict[str, list[int]] = {}
         for run, run_id in zip(list(worker.runs), run_ids, strict=True):
             self._losses[run] += not worker.blocked_by
-            self._lease_again(run, run_id, worker.runs[run], reason)
+            if not self._lease_again(run, run_id, worker.runs[run], reason) and run not in worker.unsent:
+                lost.setdefault(run[0], []).append(run[1])
+        for batch_id, numbers in lost.items():
+            await self._driver.save_lost(self._batches[batch_id], numbers)
         try:
             await self._start_worker()
         except SalvoError as error:
             if not self._workers:
                 self._fail(error)
 
-    def _lease_again(self, run: _Run, run_id: str, future: asyncio.Future[EncodedRun], reason: str) -> None:
+    def _lease_again(self, run: _Run, run_id: str, future: asyncio.Future[EncodedRun], reason: str) -> bool:
+        """Make a run again, unless it is stored. Return whether it has a result, or is not waited for any more."""
         if future.done():
-            return
+            return True
         if (stored := self._driver.stored_run(run_id)) is not None:
             replay = ReplayNote(stored.replayable, stored.replay_note)
             future.set_result(EncodedRun(index_entry(stored), replay, []))
-        elif self._losses[run] < MOST_LOSSES:
+            return True
+        if self._losses[run] < MOST_LOSSES:
             self._assign(run, future)
         else:
             workers = pluralize(MOST_LOSSES, "worker")
             future.set_exception(WorkerLostError(f"{workers} ended while making this run, the last because {reason}"))
+        return False
 
     def _fail(self, error: SalvoError) -> None:
         self._failure = error

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +26,7 @@ from salvo.engine.text.formatting import format_time
 from salvo.errors import StoreError
 from salvo.records import record
 from salvo.scenarios.store.backends.base import Storage
+from salvo.scenarios.store.backends.local_process import has_process_ended, pid_namespace
 from salvo.scenarios.store.backends.number_ranges import ALL_RUNS, NumberRange, join_ranges, subtract_ranges
 from salvo.scenarios.store.stored_file import parse_stored
 
@@ -77,7 +77,7 @@ class Leases:
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self._pid_namespace = _pid_namespace()
+        self._pid_namespace = pid_namespace()
         self._holders: dict[str, LeaseHolder] = {}
         """Other sessions, once they were read: only their beats change."""
 
@@ -207,15 +207,7 @@ class Leases:
     def _has_ended(self, session_id: str) -> bool:
         """Return whether the process of another session is known to have ended: a process of this machine."""
         holder = self._holder(session_id)
-        if holder is None or not self._pid_namespace or holder.pid_namespace != self._pid_namespace or holder.pid < 1:
-            return False
-        try:
-            os.kill(holder.pid, 0)  # sends nothing
-        except ProcessLookupError:
-            return True
-        except (OSError, OverflowError):
-            return False  # it is another user's, or no process id at all
-        return False
+        return holder is not None and has_process_ended(holder.pid, holder.pid_namespace)
 
     def _holder(self, session_id: str) -> LeaseHolder | None:
         if session_id not in self._holders:
@@ -245,12 +237,3 @@ class Leases:
     @staticmethod
     def _key(session_id: str) -> str:
         return f"sessions/{session_id}.json"
-
-
-def _pid_namespace() -> str:
-    """Return what identifies the process ids of this machine, or of this container; empty where there is no /proc."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return ""
