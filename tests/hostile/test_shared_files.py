@@ -66,6 +66,27 @@ def test_mutated_runs_that_wait_for_judges_are_collected_or_refused(project: Use
 
 
 @parts
+def test_mutated_scores_and_judgings_that_wait_are_collected_or_refused(project: UserProject, part: int) -> None:
+    project.write("scenarios/book_flight.yaml", GREET + JUDGE_POLITENESS)
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+        project.salvo("score", "--judges", "batch")
+        project.salvo("judge", "--times", "1", "--judges", "batch")
+        for batch in provider.batch_api.batches:
+            asyncio.run_coroutine_threadsafe(provider.batch_api.end(batch, "completed"), provider._loop).result()
+        original = contents(project.store)
+        files = [file for file in original if {"pending-scores", "pending-judgings"} & set(file.parts)]
+        [score] = (project.store / "scores").iterdir()
+        assert len(files) == 2
+        for file in files:
+            for number, content in enumerate(mutated(original[file], f"{file.parent.parent.name} {part}")):
+                file.write_bytes(content)
+                check(project.salvo, *(("report", score.name) if number % 4 == 0 else ("collect",)))
+                restore(project.store, original)
+
+
+@parts
 def test_mutated_labels_are_read_or_refused(project: UserProject, part: int) -> None:
     project.write("scenarios/book_flight.yaml", GREET + JUDGE_POLITENESS + "labels: {}\n")
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:

@@ -6,20 +6,23 @@ scenario file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped, call_blocking
+from salvo.engine.runtime.pricing import UnitPrices
 from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
 from salvo.records import record
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.attempt import judge, without_verdict
+from salvo.scenarios.run.deferred_judging import defer_judges
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
 from salvo.scenarios.run.redaction import clean_scenario, redact_verdicts
 from salvo.scenarios.run.stopwatch import Stopwatch
@@ -51,7 +54,7 @@ class ScorePlan:
         return self.scoring.as_batch(self.prepared.batch)
 
 
-def plan_score(workspace: Workspace, batch: Batch, file: Path | None) -> ScorePlan:
+def plan_score(workspace: Workspace, batch: Batch, file: Path | None, *, batch_judges: bool = False) -> ScorePlan:
     """Return a new scoring of all runs of a batch, with a scenario file or else the batch's own as it is now."""
     store = workspace.store()
     numbers = sorted(store.stored_numbers(batch.batch_id))
@@ -71,6 +74,7 @@ def plan_score(workspace: Workspace, batch: Batch, file: Path | None) -> ScorePl
         runs=len(numbers),
         salvo_version=__version__,
         as_command_set=file is None,
+        batch_judges=batch_judges,
     )
     if len(numbers) < batch.runs:
         notes.append(f"{len(numbers)} of the {batch.runs} runs of the batch are stored. These are scored.")
@@ -81,17 +85,22 @@ def plan_resumed_score(workspace: Workspace, scoring: Scoring) -> ScorePlan:
     """Return the runs that an earlier scoring lacks. Raise UsageError if the scenario has changed since."""
     store = workspace.store()
     batch = store.load_batch(scoring.batch_id)
-    file = None if scoring.as_command_set else _stored_file(workspace, scoring)
-    scenario, source, notes = _scenario(workspace, batch, file)
+    scenario, source, notes = present_scenario(workspace, batch, scoring)
     prepared = _prepare(workspace, batch, scenario, source)
     if json_codec.plain(clean_scenario(scenario, workspace.redactor())) != scoring.scenario:
         raise UsageError(
             f"{workspace.project.relative(source)} is not the scenario of {scoring.score_id}, or has changed since.",
             hint="All runs of a scoring are scored alike: start a new one.",
         )
-    scored = set(ScoreStore(store).scored_runs(scoring.score_id))
+    scores = ScoreStore(store)
+    scored = {*scores.scored_runs(scoring.score_id), *scores.waiting_runs(scoring.score_id)}
     numbers = [number for number in sorted(store.stored_numbers(batch.batch_id)) if batch.run_id(number) not in scored]
     return ScorePlan(scoring, prepared, numbers, notes)
+
+
+def present_scenario(workspace: Workspace, batch: Batch, scoring: Scoring) -> tuple[Scenario, Path, list[str]]:
+    """Return the scenario of an earlier scoring as its file is now, that file, and notes."""
+    return _scenario(workspace, batch, None if scoring.as_command_set else _stored_file(workspace, scoring))
 
 
 def _stored_file(workspace: Workspace, scoring: Scoring) -> Path:
@@ -175,12 +184,26 @@ class ScoreSession:
             latency=stored.metrics.latency,
         )
         result = without_verdict(stored)
-        await judge(result, environment, session.registry)
-        redact_verdicts(result, cell_redactor(plan.prepared.scenario, session.redactor))
-        prices = {name: price for name, price in environment.judging.prices.items() if price is not None}
-        score = RunScore.from_result(result, prices)
-        save = ScoreStore(self.store).save_run
-        await call_blocking(save, plan.scoring.score_id, score, in_thread=self.store.is_shared)
+        redactor = cell_redactor(plan.prepared.scenario, session.redactor)
+        questions = None
+        if plan.scoring.batch_judges:
+            questions = await defer_judges(result, environment, session.registry, redactor)
+        else:
+            await judge(result, environment, session.registry)
+        redact_verdicts(result, redactor)
+        score = RunScore.from_result(result, known_prices(environment.judging.prices))
+        await call_blocking(self._save, plan.scoring.score_id, score, questions, in_thread=self.store.is_shared)
         self.on_scored(result.judge_cost)
         if fault := next((fault for fault, _ in environment.faults if fault.is_permanent), None):
             session.pool.stop(f"{SAME_FAULT}{fault.message}")
+
+    def _save(self, score_id: str, score: RunScore, questions: bytes | None) -> None:
+        scores = ScoreStore(self.store)
+        if questions is None:
+            scores.save_run(score_id, score)
+        else:
+            scores.save_pending(score_id, score, questions)
+
+
+def known_prices(prices: Mapping[str, UnitPrices | None]) -> dict[str, Any]:
+    return {name: price for name, price in prices.items() if price is not None}

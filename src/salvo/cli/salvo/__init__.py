@@ -15,7 +15,8 @@ COMMANDS = {
     ),
     "run": LazyCommand("salvo.cli.salvo.run", "Run scenarios N times and report how reliable the agent is."),
     "collect": LazyCommand(
-        "salvo.cli.salvo.collect", "Fetch the votes that `salvo run --judges batch` asked for, and give the verdict."
+        "salvo.cli.salvo.collect",
+        "Fetch the votes that a command with `--judges batch` asked for, and give the verdict.",
     ),
     "merge": LazyCommand(
         "salvo.cli.salvo.merge", "Join the stores of `salvo run --shard` and report their runs as one batch."

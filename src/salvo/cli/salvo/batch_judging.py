@@ -1,4 +1,4 @@
-"""What `salvo run --judges batch` and `salvo collect` share: the calls to batch APIs, and what is printed of them."""
+"""What commands with `--judges batch` and `salvo collect` share: calls to batch APIs, and what is printed of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.base import Wire
 from salvo.errors import ProviderError
-from salvo.scenarios.collect import CollectListener, Collector
+from salvo.scenarios.batch_judging.collector import CollectListener, Collector, PendingTranscripts
+from salvo.scenarios.batch_judging.pending_runs import PendingBatchRuns
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.workspace import Workspace
@@ -49,12 +50,16 @@ def _votes(batch: QuestionBatch) -> str:
     return f"{pluralize(len(batch.questions), 'vote')} of {printable(batch.model)}"
 
 
-def submit_questions(workspace: Workspace, batches: Sequence[Batch]) -> None:
+def submit_questions(workspace: Workspace, transcripts: PendingTranscripts) -> None:
+    """Submit the questions of transcripts that were just stored, and that the caller holds."""
+    if transcripts.waiting():
+        call_provider(workspace, Collector(workspace, transcripts, CollectOutput()).submit)
+
+
+def submit_runs(workspace: Workspace, batches: Sequence[Batch]) -> None:
     """Submit the questions of the runs that were just made."""
-    collector = Collector(workspace, batches, CollectOutput())
-    if collector.waiting():
-        with workspace.store().hold(batches, workspace.clock.now().isoformat()):
-            call_provider(workspace, collector.submit)
+    with workspace.store().hold(batches, workspace.clock.now().isoformat()):
+        submit_questions(workspace, PendingBatchRuns(workspace, batches))
 
 
 def call_provider(workspace: Workspace, calls: Callable[[Wire], Awaitable[T]]) -> T:

@@ -29,11 +29,12 @@ from salvo.cli.salvo.store_option import store_option
 @allow_env_option
 @store_option
 def collect(**options: Any) -> None:
-    """Fetch the votes that `salvo run --judges batch` asked for, and give the verdict.
+    """Fetch the votes that a command with `--judges batch` asked for, and give the verdict.
 
-    BATCH is any unique prefix of a batch's id, or latest; all batches of its command are collected. Without it, every
-    run whose judges are pending is collected. Votes are asked for once: an answer that failed, expired, was cancelled
-    or cannot be read is no vote. Calling it again is free, and continues after a crash.
+    BATCH is any unique prefix of a batch's id, or latest; all batches of its command are collected, and what
+    `salvo judge` asked about it. It may also be the id of a scoring of `salvo score`. Without it, everything whose
+    judges are pending is collected. Votes are asked for once: an answer that failed, expired, was cancelled or cannot
+    be read is no vote. Calling it again is free, and continues after a crash.
 
     Exits as `salvo run` does: 0 when every scenario passes, 1 when one fails or is significantly worse than its
     baseline, 2 on bad usage, 3 when something could not be judged or is still pending, 4 when the runs cannot show it

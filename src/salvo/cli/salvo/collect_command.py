@@ -1,27 +1,57 @@
-"""The body of `salvo collect`: continue every command whose runs are pending, and show what they came to."""
+"""The body of `salvo collect`: continue every command whose judges are pending, and show what they came to."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import field
+from functools import partial
 from pathlib import Path
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo
 from salvo.cli.salvo.batch_judging import CollectOutput, call_provider
+from salvo.cli.salvo.judge_output import show_judgings
 from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
+from salvo.cli.salvo.score_output import show_scoring
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.base import Wire
 from salvo.errors import UsageError
+from salvo.records import record
 from salvo.scenarios.analysis.summary import summarise
-from salvo.scenarios.collect import Collector
+from salvo.scenarios.batch_judging.collector import Collector, PendingTranscripts
+from salvo.scenarios.batch_judging.pending_judgings import PendingJudgings
+from salvo.scenarios.batch_judging.pending_runs import PendingBatchRuns
+from salvo.scenarios.batch_judging.pending_scores import PendingScores
 from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.plan import RunSettings
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.ids import split_run_id
+from salvo.scenarios.store.rejudge_store import RejudgeStore
+from salvo.scenarios.store.score_store import PREFIX, ScoreStore, Scoring
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
+
+
+@record
+class _Pending:
+    """What `salvo collect` works on: the batches of commands, scorings, and batches whose runs were judged again."""
+
+    commands: list[list[Batch]] = field(default_factory=list)
+    scorings: list[Scoring] = field(default_factory=list)
+    judged_again: list[Batch] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The ids by which each is collected alone."""
+        return [
+            *(batches[0].batch_id for batches in self.commands),
+            *(scoring.score_id for scoring in self.scorings),
+            *(batch.batch_id for batch in self.judged_again),
+        ]
 
 
 def collect(
@@ -43,56 +73,121 @@ def collect(
     project = Project.find(store_address=store_address)
     workspace = Workspace(project, allow_env=frozenset(allow_env), price_file=price_file)
     store = workspace.store()
-    commands = _commands(store, batch_id)
-    if not commands:
+    pending = _all_pending(store) if batch_id is None else _pending_by_id(store, batch_id)
+    if not pending.names:
         echo("No run waits for a judge.", err=True)
         raise SystemExit(ExitCode.OK)
+    _check_options(pending, baseline=baseline, outputs=outputs, as_json=as_json)
     blessed = None
     if baseline is not None:
         from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
 
         blessed = Baseline.read(project, baseline)
-    for batches in commands:
-        _collect_command(workspace, batches, wait=wait, interval=interval)
-    work = [ScenarioRuns(batch, None, earlier=store.batch_entries(batch)) for batches in commands for batch in batches]
-    if blessed is not None:
-        blessed.check(work)
-    summaries = [summarise(item.batch, item.entries, labels=required_evidence(store, item.batch)) for item in work]
-    compared = None if blessed is None else blessed.compare(store, work, commits)
-    show(store, work, summaries, compared, RunOutput(outputs, as_json, quiet, verbose, pass_at_k))
-    raise SystemExit(batch_exit_code(summaries, compared))
+    _collect(workspace, pending, wait=wait, interval=interval)
+    code = ExitCode.OK
+    summaries, compared = [], None
+    if pending.commands:
+        batches = [batch for batches in pending.commands for batch in batches]
+        work = [ScenarioRuns(batch, None, earlier=store.batch_entries(batch)) for batch in batches]
+        if blessed is not None:
+            blessed.check(work)
+        summaries = [summarise(item.batch, item.entries, labels=required_evidence(store, item.batch)) for item in work]
+        compared = None if blessed is None else blessed.compare(store, work, commits)
+        show(store, work, summaries, compared, RunOutput(outputs, as_json, quiet, verbose, pass_at_k))
+    for scoring in pending.scorings:
+        batch = store.load_batch(scoring.batch_id)
+        summaries.append(show_scoring(store, scoring, batch, {}, outputs, as_json=as_json))
+    for batch in pending.judged_again:
+        code = max(code, show_judgings(store, batch, None, as_json=as_json))
+    verdict = batch_exit_code(summaries, compared) if summaries else ExitCode.OK
+    raise SystemExit(code if verdict is ExitCode.OK else verdict)
 
 
-def _commands(store: RunStore, batch_id: str | None) -> list[list[Batch]]:
-    """Return the batches to collect, by command, oldest first."""
-    if batch_id is not None:
-        batches = store.batches_of_command(store.find_batches(batch_id)[0])
-        if not any(batch.defers_judges for batch in batches):
-            raise UsageError(
-                f"The judges of the batch {batches[0].batch_id} were asked directly, so there is nothing to collect.",
-                hint=f"Its results: salvo report {batches[0].batch_id}",
-            )
-        return [batches]
+def _all_pending(store: RunStore) -> _Pending:
+    """Return everything that waits, oldest first."""
     commands: dict[str, list[Batch]] = {}
     for waiting_id in sorted({split_run_id(run_id)[0] for run_id in store.pending.run_ids()}):
         batch = store.load_batch(waiting_id)
         if store.waiting_runs(batch):
             commands.setdefault(batch.command or batch.batch_id, store.batches_of_command(batch))
-    return list(commands.values())
+    scores = ScoreStore(store)
+    return _Pending(
+        list(commands.values()),
+        [scores.load(score_id) for score_id in scores.waiting_scorings()],
+        [store.load_batch(batch_id) for batch_id in RejudgeStore(store).waiting_batches()],
+    )
 
 
-def _collect_command(workspace: Workspace, batches: list[Batch], *, wait: bool, interval: float) -> None:
-    """Continue with the pending runs of one command, as far as the providers have answered."""
-    store = workspace.store()
-    workspace.patterns = RunSettings.from_batch(batches[-1]).redact
-    collector = Collector(workspace, batches, CollectOutput())
-    with store.hold(batches, workspace.clock.now().isoformat()):
-        if collector.waiting():
-            collector.prepare()
-            call_provider(workspace, lambda wire: _call(collector, wire, wait=wait, interval=interval))
-        finished = asyncio.run(collector.finish())
-    if finished:
-        echo(f"{pluralize(finished, 'run')} judged.", err=True)
+def _pending_by_id(store: RunStore, text: str) -> _Pending:
+    """Return what a user means: a scoring, or a batch with the others of its command and what was judged again."""
+    scores = ScoreStore(store)
+    if text.startswith(PREFIX):
+        scoring = scores.load(scores.find(text))
+        if not scoring.batch_judges:
+            raise _asked_directly(f"The judges of {scoring.score_id}", scoring.score_id)
+        return _Pending(scorings=[scoring])
+    batch = store.find_batches(text)[0]
+    batches = store.batches_of_command(batch)
+    judged_again = [batch] if RejudgeStore(store).pending(batch.batch_id) else []
+    if judged_again and not any(map(store.waiting_runs, batches)):
+        return _Pending(judged_again=judged_again)
+    if not any(item.defers_judges for item in batches):
+        raise _asked_directly(f"The judges of the batch {batch.batch_id}", batch.batch_id)
+    return _Pending([batches], judged_again=judged_again)
+
+
+def _asked_directly(what: str, name: str) -> UsageError:
+    return UsageError(
+        f"{what} were asked directly, so there is nothing to collect.", hint=f"Its results: salvo report {name}"
+    )
+
+
+def _check_options(pending: _Pending, *, baseline: str | None, outputs: tuple[Path, ...], as_json: bool) -> None:
+    """Refuse options that have no meaning for what is collected, before anything is asked for."""
+    if baseline is not None and (pending.scorings or pending.judged_again):
+        raise UsageError(
+            "--against-baseline is for the runs of `salvo run`.",
+            hint=f"Name what is collected, one of: {', '.join(pending.names)}",
+        )
+    if (outputs or as_json) and sum(map(bool, (pending.commands, *pending.scorings, *pending.judged_again))) > 1:
+        raise UsageError(
+            f"{'--json prints' if as_json else '-o writes'} one document, and several things wait for their judges.",
+            hint=f"Name one of them: {', '.join(pending.names)}",
+        )
+    if outputs and pending.judged_again:
+        raise UsageError("-o has no format for judgings.", hint="Use --json instead.")
+
+
+def _collect(workspace: Workspace, pending: _Pending, *, wait: bool, interval: float) -> None:
+    """Continue with everything that waits, as far as the providers have answered."""
+    store, now = workspace.store(), workspace.clock.now().isoformat()
+
+    def work_on(
+        transcripts: PendingTranscripts,
+        hold: Callable[[], AbstractContextManager[None]],
+        what: str,
+        redact: tuple[str, ...] = (),
+    ) -> None:
+        workspace.patterns = redact  # as when the questions were asked, or their answers are not found
+        collector = Collector(workspace, transcripts, CollectOutput())
+        with hold():
+            if transcripts.waiting():
+                transcripts.prepare()
+                call_provider(workspace, lambda wire: _call(collector, wire, wait=wait, interval=interval))
+            finished = asyncio.run(collector.finish())
+        if finished:
+            echo(f"{pluralize(finished, what)} {'made' if what == 'judging' else 'judged'}.", err=True)
+
+    for batches in pending.commands:
+        patterns = RunSettings.from_batch(batches[-1]).redact
+        work_on(PendingBatchRuns(workspace, batches), partial(store.hold, batches, now), "run", patterns)
+    for scoring in pending.scorings:
+        batch = store.load_batch(scoring.batch_id)
+        hold = partial(ScoreStore(store).hold, scoring.score_id, now)
+        work_on(PendingScores(workspace, scoring, batch), hold, "run")
+    for batch in pending.judged_again:
+        hold = partial(RejudgeStore(store).hold, batch.batch_id, now)
+        work_on(PendingJudgings(workspace, batch), hold, "judging")
 
 
 async def _call(collector: Collector, wire: Wire, *, wait: bool, interval: float) -> None:

@@ -10,6 +10,7 @@ from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, RUNS_AT_ONCE,
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.call_limit_options import call_limit_options
+from salvo.cli.salvo.judges_option import judges_option
 from salvo.cli.salvo.output_option import output_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
@@ -74,14 +75,7 @@ from salvo.cli.salvo.store_option import store_option
     help="Make the runs on a cluster: ray for the one that this machine belongs to, or ray://HOST:10001. "
     "-j is for all workers together. [default: 50 for each]",
 )
-@click.option(
-    "--judges",
-    type=click.Choice(["direct", "batch"]),
-    default="direct",
-    show_default=True,
-    help="How judges are asked; batch: through the providers' batch APIs at half the price, within a day. "
-    "`salvo collect` fetches their votes.",
-)
+@judges_option
 @call_limit_options("the timeout, at most 120")
 @click.option(
     "--cache",

@@ -206,9 +206,9 @@ def _submit_questions(
 ) -> None:
     """Send the questions to the judges to the batch APIs, with --judges batch. After Ctrl-C, `salvo collect` does."""
     if settings.batch_judges and not outcome.interrupted:
-        from salvo.cli.salvo.batch_judging import submit_questions  # most runs are judged at once
+        from salvo.cli.salvo.batch_judging import submit_runs  # most runs are judged at once
 
-        submit_questions(workspace, [item.batch for item in work])
+        submit_runs(workspace, [item.batch for item in work])
 
 
 def _print_store_hint(output: RunOutput) -> None:

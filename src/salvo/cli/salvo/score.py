@@ -9,21 +9,19 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.call_limit_options import call_limit_options
+from salvo.cli.salvo.judges_option import judges_option
 from salvo.cli.salvo.output_option import output_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_output import batch_exit_code, check_outputs
+from salvo.cli.salvo.score_output import show_scoring
 from salvo.cli.salvo.store_option import store_option
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.runtime.pool import TERMINATED, PoolStopped
-from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import judge_destination_lines
-from salvo.scenarios.report import export, score_report
 from salvo.scenarios.result import Cause, Outcome, SkippedRun
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.permanent_faults import check_endpoints
@@ -43,6 +41,7 @@ from salvo.scenarios.workspace import Workspace
 @click.argument("scenario", required=False, type=click.Path(path_type=Path))
 @click.option("-j", "--concurrency", type=NUMBER_AT_ONCE, default=10, show_default=True, help="Runs at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
+@judges_option
 @click.option("--resume", metavar="SCORE", help="Only score the runs that an earlier scoring lacks.")
 @output_option(".json, .jsonl, .xml (JUnit) or .md")
 @call_limit_options("120")
@@ -55,6 +54,7 @@ def score(
     scenario: Path | None,
     concurrency: int,
     max_cost: float | None,
+    judges: str,
     resume: str | None,
     outputs: tuple[Path, ...],
     call_timeout: float | None,
@@ -76,8 +76,8 @@ def score(
     `salvo compare` take in place of a batch.
 
     Exits as `salvo run` does: 0 when the scenario passes, 1 when it fails, 2 on bad usage or an invalid file, 3 when
-    something could not be judged, 4 when the runs cannot show it with the required confidence, and 130 when interrupted
-    (--resume continues).
+    something could not be judged or waits for its votes (`salvo collect`), 4 when the runs cannot show it with the
+    required confidence, and 130 when interrupted (--resume continues).
     """
     check_outputs(outputs)
     workspace = Workspace(
@@ -90,14 +90,18 @@ def score(
     scores = ScoreStore(store)
     enter = click.get_current_context().with_resource
     if resume is not None:
-        if batch_id is not None:
-            raise click.UsageError("--resume continues a scoring as it was started: it takes no BATCH and no SCENARIO.")
+        if batch_id is not None or judges == "batch":
+            raise click.UsageError(
+                "--resume continues a scoring as it was started: it takes no BATCH, no SCENARIO and no --judges."
+            )
         scoring = scores.load(scores.find(resume))
         enter(scores.hold(scoring.score_id, workspace.clock.now().isoformat()))
         plan = plan_resumed_score(workspace, scoring)
     else:
-        plan = plan_score(workspace, store.load_batch(store.find_batch(batch_id or LATEST)), scenario)
-    work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost)
+        batch = store.load_batch(store.find_batch(batch_id or LATEST))
+        plan = plan_score(workspace, batch, scenario, batch_judges=judges == "batch")
+    done = "prepared" if plan.scoring.batch_judges else "done"
+    work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost, done)
     for note in plan.notes:
         work.print(f"Note: {printable(note)}")
     stopped: list[PoolStopped] = []
@@ -108,33 +112,18 @@ def score(
         enter(scores.hold(plan.scoring.score_id, workspace.clock.now().isoformat()))
         scores.save(plan.scoring)  # before the first call, so that it can be resumed
         stopped = asyncio.run(work.run(partial(_score, plan, store, work)))
-    summary = _show(plan, store, stopped, outputs, as_json=as_json)
+        if plan.scoring.batch_judges and not work.interrupted:
+            _submit_questions(workspace, plan)
+    skipped = _skipped(plan, scores.load_entries(plan.scoring.score_id), stopped)
+    summary = show_scoring(store, plan.scoring, plan.prepared.batch, skipped, outputs, as_json=as_json)
     raise SystemExit(ExitCode.INTERRUPTED if work.interrupted else batch_exit_code([summary]))
 
 
-def _show(
-    plan: ScorePlan, store: RunStore, stopped: list[PoolStopped], outputs: tuple[Path, ...], *, as_json: bool
-) -> BatchSummary:
-    """Print the table or JSON, and write the files. The runs that were scored before a --resume are included."""
-    scores, score_id = ScoreStore(store), plan.scoring.score_id
-    entries = scores.load_entries(score_id)
-    if entries.skipped:
-        count = pluralize(entries.skipped, "score")
-        echo(f"{count} cannot be read: look for damaged files in {store.storage.describe('scores')}.", err=True)
-    summary = summarise(plan.batch, entries, _skipped(plan, entries, stopped))
-    if as_json or outputs:
-        # Full results are read only now: there may be very many.
-        results = [scores.load_run(score_id, entry.run_id) for entry in entries]
-        content = export.ExportContent([summary], results, batches={plan.batch.batch_id: plan.batch})
-        for output in outputs:
-            export.write(output, content)
-        if as_json:
-            echo_json(export.as_json(content))
-    if not as_json:
-        before = store.batch_entries(plan.prepared.batch)
-        echo("\n".join(score_report.table(plan.scoring, summary, before, entries)))
-        echo(f"Stored as {score_id}, which `salvo report` and `salvo compare` take.")
-    return summary
+def _submit_questions(workspace: Workspace, plan: ScorePlan) -> None:
+    from salvo.cli.salvo.batch_judging import submit_questions  # most judges are asked directly
+    from salvo.scenarios.batch_judging.pending_scores import PendingScores
+
+    submit_questions(workspace, PendingScores(workspace, plan.scoring, plan.prepared.batch))
 
 
 async def _score(

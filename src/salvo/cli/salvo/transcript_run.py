@@ -19,11 +19,21 @@ OnDone: TypeAlias = Callable[[float | None], None]
 
 
 class TranscriptRun:
-    """The evaluation of so many transcripts. `what` is what they are called: "judgings"."""
+    """The evaluation of so many transcripts. `what` is what they are called: "judgings"; `done` what happens to each:
+    "prepared" if its votes come later."""
 
-    def __init__(self, workspace: Workspace, what: str, total: int, concurrency: int, max_cost: float | None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        what: str,
+        total: int,
+        concurrency: int,
+        max_cost: float | None,
+        done: str = "done",
+    ) -> None:
         self._workspace = workspace
         self._what = what
+        self._done_word = done
         self._total = total
         self._finished = 0
         self._cost = 0.0
@@ -68,5 +78,5 @@ class TranscriptRun:
 
     def _update(self, note: str = "", *, milestone: bool) -> None:
         spent = f", {running_cost(self._cost)}" if self._cost else ""
-        text = f"{self._finished}/{self._total} {self._what} done{spent}{note}"
+        text = f"{self._finished}/{self._total} {self._what} {self._done_word}{spent}{note}"
         self._progress.update(text, milestone=milestone)

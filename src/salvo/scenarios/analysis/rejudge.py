@@ -9,17 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from salvo.engine.batches.deferral import DeferringWire
+from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.engine.runtime.redact import Redactor
+from salvo.errors import ProviderError
 from salvo.records import record
 from salvo.scenarios.evaluators.base import refuse_to_load
 from salvo.scenarios.evaluators.evaluate import evaluate_all
+from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
+from salvo.scenarios.run.deferred_judging import expect_votes
 from salvo.scenarios.run.environment import JudgeEndpoints, JudgingServices
 from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.spec.judge_server import JUDGE
 from salvo.scenarios.spec.schema import Assertion, Scenario
-from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement, RejudgeStore
+from salvo.scenarios.store.rejudge_store import JudgeVerdict, JudgingKey, PendingKey, Rejudgement, RejudgeStore
 
 
 def only_judges(scenario: Scenario) -> Scenario:
@@ -61,16 +66,39 @@ def is_transcript(result: AgentRunResult) -> bool:
 
 
 def missing_rejudgements(
-    transcripts: Sequence[AgentRunResult], stored: Iterable[Rejudgement], times: int
+    transcripts: Sequence[AgentRunResult], stored: Iterable[Rejudgement], times: int, pending: Iterable[JudgingKey] = ()
 ) -> list[tuple[AgentRunResult, int]]:
-    """Return what is still to be judged. Every transcript comes once before any comes twice, in case a budget ends."""
-    stored_keys = {(rejudgement.run_id, rejudgement.time) for rejudgement in stored if rejudgement.voted}
+    """Return what is still to be judged. Every transcript comes once before any comes twice, in case a budget ends.
+
+    `pending` are judgings whose votes were asked for already.
+    """
+    stored_keys = {rejudgement.key for rejudgement in stored if rejudgement.voted} | set(pending)
     return [
         (result, time)
         for time in range(1, times + 1)
         for result in transcripts
         if (result.run_id, time) not in stored_keys
     ]
+
+
+async def rejudge(
+    scenario: Scenario,
+    result: AgentRunResult,
+    time: int,
+    version: str,
+    redactor: Redactor,
+    services_for: Callable[[int, str], JudgingServices],
+) -> tuple[Rejudgement, list[ProviderError]]:
+    """Ask the judges of a scenario about a transcript. Return their verdicts, and what providers did wrong.
+
+    `services_for` gets the position of a judge, and what its lane begins with.
+    """
+    services = [services_for(index, f"judging-{time}/") for index in range(len(scenario.assertions))]
+    verdicts = await evaluate_all(scenario, result, builtin_registry(), services.__getitem__)
+    costs = [service.journal.cost if service.journal.model_calls else 0.0 for service in services]
+    stored = [_judge_verdict(verdict, cost, redactor) for verdict, cost in zip(verdicts, costs, strict=True)]
+    faults = [fault for service in services for fault, _ in service.faults]
+    return Rejudgement(result.run_id, time, version, stored), faults
 
 
 @record
@@ -80,8 +108,11 @@ class RejudgeSession:
     transcripts: TranscriptSession
     judgings: RejudgeStore
     version: str
-    on_judged: Callable[[Rejudgement], None]
+    on_judged: Callable[[Rejudgement | None], None]
+    """Is called with each judging; with None for one whose votes wait for a batch."""
     endpoints: JudgeEndpoints
+    batch_command: str | None = None
+    """The id of this command, if the questions wait for a provider's batch."""
 
     async def judge(self, scenario: Scenario, work: Sequence[tuple[AgentRunResult, int]]) -> list[PoolStopped]:
         """Judge each transcript in the list. Return what was stopped."""
@@ -90,29 +121,32 @@ class RejudgeSession:
     async def _once(self, scenario: Scenario, work: tuple[AgentRunResult, int]) -> None:
         result, time = work
         session = self.transcripts
-        services = [
-            JudgingServices(
-                session.wire,
+        deferring = None if self.batch_command is None else DeferringWire(session.redactor)
+
+        def services(index: int, lane_prefix: str) -> JudgingServices:
+            return JudgingServices(
+                deferring or session.wire,
                 session.journal(),
                 refuse_to_load,
                 scenario,
                 index,
-                lane_prefix=f"judging-{time}/",
+                lane_prefix=lane_prefix,
                 endpoints=self.endpoints,
             )
-            for index in range(len(scenario.assertions))
-        ]
-        verdicts = await evaluate_all(scenario, result, session.registry, services.__getitem__)
-        costs = [service.journal.cost if service.journal.model_calls else 0.0 for service in services]
-        stored = [
-            _judge_verdict(verdict, cost, session.redactor) for verdict, cost in zip(verdicts, costs, strict=True)
-        ]
-        rejudgement = Rejudgement(result.run_id, time, self.version, stored)
-        append = self.judgings.append
-        await call_blocking(append, result.batch_id, rejudgement, in_thread=self.judgings.is_shared)
+
+        rejudgement, faults = await rejudge(scenario, result, time, self.version, session.redactor, services)
+        in_thread = self.judgings.is_shared
+        if deferring is not None and self.batch_command is not None and deferring.questions.exchanges:
+            expect_votes(deferring.questions, session.journal())
+            key = PendingKey(rejudgement.key, self.batch_command)
+            questions = json_codec.dumps(deferring.questions)
+            save = self.judgings.save_pending
+            await call_blocking(save, result.batch_id, key, self.version, questions, in_thread=in_thread)
+            self.on_judged(None)
+            return
+        await call_blocking(self.judgings.append, result.batch_id, rejudgement, in_thread=in_thread)
         self.on_judged(rejudgement)
-        faults = (fault for service in services for fault, _ in service.faults if fault.is_permanent)
-        if (fault := next(faults, None)) is not None:
+        if (fault := next((fault for fault in faults if fault.is_permanent), None)) is not None:
             session.pool.stop(f"every further one would meet the same fault of its judge: {fault.message.rstrip('.')}")
 
 

@@ -41,8 +41,9 @@ class VerdictChanges:
 
 
 def verdict_changes(before: Iterable[IndexEntry], after: Iterable[IndexEntry]) -> VerdictChanges:
-    outcomes = {entry.run_id: entry.outcome for entry in before}
-    both = [(entry.run_id, outcomes[entry.run_id], entry.outcome) for entry in after if entry.run_id in outcomes]
+    outcomes = {entry.run_id: entry.outcome for entry in before if entry.outcome is not Outcome.PENDING}
+    judged = (entry for entry in after if entry.outcome is not Outcome.PENDING and entry.run_id in outcomes)
+    both = [(entry.run_id, outcomes[entry.run_id], entry.outcome) for entry in judged]
     return VerdictChanges(len(both), [ChangedVerdict(*item) for item in both if item[1] is not item[2]])
 
 

@@ -35,6 +35,8 @@ class JudgeSummary:
     """The 95 % interval of the judge's share, by resampling the transcripts."""
     advice: Advice | None
     cost: float | None
+    batched: int
+    """Judgings whose votes came through a provider's batch API."""
 
     @property
     def judge_share(self) -> float | None:
@@ -56,6 +58,7 @@ def summarise(
             [(judging.run_id, judging.verdicts[index]) for judging in judgings],
             {run_id: row[index] for run_id, row in stored.items() if index < len(row)},
             run_cost,
+            sum(judging.batched for judging in judgings),
         )
         for index, (label, vote_count) in enumerate(zip(labels, votes, strict=True))
     ]
@@ -67,6 +70,7 @@ def _summary(
     judgings: Sequence[tuple[str, JudgeVerdict]],
     stored: Mapping[str, bool | None],
     run_cost: float | None,
+    batched: int,
 ) -> JudgeSummary:
     verdicts: dict[str, list[bool | None]] = {}
     votes: dict[str, list[bool | None]] = {}
@@ -92,6 +96,7 @@ def _summary(
         judge_share_interval=judge_share_interval([(sum(row), len(row)) for row in rows if row]),
         advice=more_runs_or_votes(vote_rows, vote_count, run_cost, vote_cost),
         cost=cost,
+        batched=batched,
     )
 
 
@@ -152,7 +157,14 @@ def _lines(summary: JudgeSummary, vote_count: int) -> Iterator[str]:
         yield f"  stored     {summary.changed} of {summary.transcripts} stored verdicts differ from most judgings"
     if (advice := _advice(summary.advice)) is not None:
         yield f"  next       {advice}"
-    yield f"  cost       {or_unknown(summary.cost, money)}"
+    yield f"  cost       {or_unknown(summary.cost, money)}{_price_note(summary)}"
+
+
+def _price_note(summary: JudgeSummary) -> str:
+    if not summary.batched:
+        return ""
+    some = "" if summary.batched == summary.judgings else f"; {pluralize(summary.batched, 'judging')}"
+    return f"{some} through the batch API, at half the price"
 
 
 def _advice(advice: Advice | None) -> str | None:
@@ -199,4 +211,5 @@ def document(summary: JudgeSummary) -> dict[str, Any]:
         },
         "advice": summary.advice and summary.advice._asdict(),
         "cost": summary.cost,
+        "batched": summary.batched,
     }

@@ -18,14 +18,13 @@ def table(
 ) -> list[str]:
     """Return the scores as a table, and how many verdicts differ from those of the batch."""
     changes = verdict_changes(before, after)
-    sentence = (
-        f"Scored with {printable(scoring.source)}: of {pluralize(changes.compared, 'run')} of the batch "
-        f"{scoring.batch_id}, {changes}."
-    )
+    sentence = f"Scored with {printable(scoring.source)}"
+    if changes.compared:
+        sentence += f": of {pluralize(changes.compared, 'run')} of the batch {scoring.batch_id}, {changes}"
     return [
         *terminal.batch_table(summary, colour=True, scoring=True),
         "",
-        sentence,
+        f"{sentence}.",
         "The agent did not run again: latency, and cost without the judges, are those of the batch.",
     ]
 

@@ -6,14 +6,16 @@ just run is kept: a function that looks at a database would find something else 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from salvo.engine.batches.client import dialect_of_path
 from salvo.engine.batches.deferral import AnswerWire, DeferringWire, question_body
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pricing import PriceBook
+from salvo.engine.runtime.pricing import PriceBook, UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import RecordingOptions
 from salvo.engine.wire.record import RecordingWire
@@ -37,6 +39,16 @@ _ANSWER_TOKENS = 300
 PENDING = "The votes of its judge wait for the provider's batch: salvo collect"
 
 
+class JudgedRun(NamedTuple):
+    """A run that has its verdict now."""
+
+    result: AgentRunResult
+    prices: Mapping[str, UnitPrices | None]
+    """The prices by which the judges were charged, by model."""
+    recording: dict[str, bytes] | None = None
+    """The files of its recording, if there is one."""
+
+
 async def defer_judges(
     result: AgentRunResult, environment: RunEnvironment, registry: Registry, redactor: Redactor
 ) -> bytes | None:
@@ -47,7 +59,7 @@ async def defer_judges(
     await judge(result, environment, registry)
     if not wire.questions.exchanges:
         return None
-    _count_votes(wire.questions, environment.judging)
+    expect_votes(wire.questions, environment.judging)
     scenario = environment.prepared.assertions_scenario()
     waiting = _waiting(scenario, wire.questions)
     result.eval_results = [
@@ -59,7 +71,7 @@ async def defer_judges(
     return json_codec.dumps(wire.questions)
 
 
-def _count_votes(questions: Tape, judging: Journal) -> None:
+def expect_votes(questions: Tape, judging: Journal) -> None:
     """Count what the votes will cost, so that `--max-cost` limits it: when their price is known, they are paid for."""
     for exchange in questions.exchanges:
         body = question_body(exchange)
@@ -94,8 +106,8 @@ async def judge_pending(
     price_book: PriceBook,
     recording: Recording | None = None,
     options: RecordingOptions | None = None,
-) -> tuple[AgentRunResult, dict[str, bytes] | None]:
-    """Return a pending run with its verdict, and the files of its recording, if there is one."""
+) -> JudgedRun:
+    """Return a pending run with its verdict."""
     answers = AnswerWire(answered, redactor)
     ignored = recording.tape.ignored if recording is not None and recording.tape.matching else None
     recorder = RecordingWire(answers, redactor, options, ignored=ignored) if recording is not None else None
@@ -124,7 +136,7 @@ async def judge_pending(
     await judge(result, environment, registry, known)
     redact_verdicts(result, redactor)
     if recording is None or recorder is None:
-        return result, None
+        return JudgedRun(result, environment.judging.prices)
     tape = recording.tape
     tape.ambiguous += recorder.tape.ambiguous
     tape.exchanges += recorder.tape.exchanges
@@ -133,4 +145,4 @@ async def judge_pending(
     complete = replace(recording, result=result, prices={**recording.prices, **environment.judging.prices})
     if options is not None and options.hashes_only:
         complete = complete.without_content()
-    return result, complete.to_files(redactor)
+    return JudgedRun(result, environment.judging.prices, complete.to_files(redactor))

@@ -5,7 +5,8 @@
     question-batches/{tag}/answers.json       what came back
 
 A pending run becomes a run in `runs/` when its answers have come, and its file here is removed. If both are there, a
-process was killed in between, and the run counts. The question batches are kept: they say what was paid for.
+process was killed in between, and the run counts. The question batches are kept: they say what was paid for. They
+also have the questions of `salvo score` and `salvo judge` (score_store.py, rejudge_store.py).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 score.json       which batch was scored, and with which scenario
 {run_id}.json    the verdict on one run, written as soon as its judges are paid for
+
+With `--judges batch`, a run waits in `.salvo/pending-scores/{score_id}/{run_id}.json` until its votes are collected.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, TapeError
 from salvo.records import record
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
-from salvo.scenarios.store.ids import checked_id, is_id, only_match
+from salvo.scenarios.store.ids import checked_id, is_id, is_run_id, only_match, split_run_id
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.store.stored_file import damaged, load_stored
 
 _HEADER = "score.json"
+_PENDING = "pending-scores"
 PREFIX = "score-"
 """Every id begins with it, so that it is never mistaken for that of a batch."""
 
@@ -43,6 +46,8 @@ class Scoring:
     salvo_version: str
     as_command_set: bool = False
     """Whether what the command of the batch set instead of its file (`--threshold`) applies."""
+    batch_judges: bool = False
+    """Whether judges are asked through the providers' batch APIs."""
 
     def as_batch(self, batch: Batch) -> Batch:
         """Return the scored batch as if it had been run with this scenario. Its id is that of the scoring."""
@@ -57,6 +62,7 @@ class Scoring:
             confidence=self.confidence,
             runs=self.runs,
             salvo_version=self.salvo_version,
+            settings={**batch.settings, "batch_judges": self.batch_judges},
         )
 
 
@@ -94,6 +100,16 @@ class RunScore:
         names = {item.name for item in fields(self)} - {"run_id", "prices"}
         verdict = {name: getattr(self, name) for name in names}
         return stored.model_copy(update={**verdict, "batch_id": score_id})
+
+
+@record
+class PendingScore:
+    """The score of a run whose judges wait for a provider's batch."""
+
+    score: RunScore
+    """Without the verdicts that wait."""
+    questions: dict[str, Any]
+    """A tape, whose exchanges have no replies yet."""
 
 
 class ScoreStore:
@@ -138,8 +154,38 @@ class ScoreStore:
         files = (name for name in names if name != _HEADER and name.endswith(".json"))
         return sorted(filter(is_id, (name.removesuffix(".json") for name in files)))
 
+    def save_pending(self, score_id: str, score: RunScore, questions: bytes) -> None:
+        """Store a run whose judges wait for a batch."""
+        document = {"score": score, "questions": json_codec.loads(questions)}
+        self._storage.put(_pending_key(score_id, score.run_id), json_codec.dumps(document, indent=1))
+
+    def load_pending(self, score_id: str, run_id: str) -> PendingScore:
+        key = _pending_key(score_id, run_id)
+        pending = load_stored(self._storage, key, PendingScore)
+        if pending.score.run_id != run_id:
+            raise damaged(self._storage.describe(key), f": it holds the run {pending.score.run_id}")
+        return pending
+
+    def remove_pending(self, score_id: str, run_id: str) -> None:
+        self._storage.delete(_pending_key(score_id, run_id))
+
+    def waiting_runs(self, score_id: str) -> list[str]:
+        """Return the runs whose judges wait for a provider's batch, ordered by number."""
+        return sorted(set(self.pending_runs(score_id)) - set(self.scored_runs(score_id)), key=split_run_id)
+
+    def pending_runs(self, score_id: str) -> list[str]:
+        """Return the runs that waited when they were stored. A process may have been killed before it removed one."""
+        listed = self._storage.names(f"{_PENDING}/{checked_id(score_id, 'score')}")
+        return sorted(filter(is_run_id, (name.removesuffix(".json") for name in listed)))
+
+    def waiting_scorings(self) -> list[str]:
+        """Return the scorings with runs whose judges wait, oldest first."""
+        score_ids = sorted(filter(is_id, self._storage.folders(_PENDING, PREFIX)))
+        return [score_id for score_id in score_ids if self.waiting_runs(score_id)]
+
     def load_entries(self, score_id: str) -> Entries:
-        """Return the runs with the verdicts of this scoring, and count those that cannot be read."""
+        """Return the runs with the verdicts of this scoring, also those that wait, and count those that cannot be
+        read."""
 
         def entry_or_none(run_id: str) -> IndexEntry | None:
             try:
@@ -148,7 +194,7 @@ class ScoreStore:
                 return None
 
         entries = Entries()
-        for entry in self._store.map_runs(entry_or_none, self.scored_runs(score_id)):
+        for entry in self._store.map_runs(entry_or_none, [*self.scored_runs(score_id), *self.waiting_runs(score_id)]):
             if entry is None:
                 entries.skipped += 1
             else:
@@ -158,6 +204,8 @@ class ScoreStore:
 
     def load_run(self, score_id: str, run_id: str) -> AgentRunResult:
         key = _run_key(score_id, run_id)
+        if not self._storage.exists(key) and self._storage.exists(_pending_key(score_id, run_id)):
+            return self.load_pending(score_id, run_id).score.apply(self._store.load_run(run_id), score_id)
         score = load_stored(self._storage, key, RunScore)
         if score.run_id != run_id:
             raise damaged(self._storage.describe(key), f": it holds the run {score.run_id}")
@@ -169,6 +217,10 @@ class ScoreStore:
 
 def _key(score_id: str, name: str) -> str:
     return f"scores/{checked_id(score_id, 'score')}/{name}"
+
+
+def _pending_key(score_id: str, run_id: str) -> str:
+    return f"{_PENDING}/{checked_id(score_id, 'score')}/{checked_id(run_id, 'run')}.json"
 
 
 def _run_key(score_id: str, run_id: str) -> str:

@@ -10,6 +10,8 @@
     budgets/, spending/            what shards may spend together (budget_ledger.py)
     labels/*                       what people say of judged runs (labels/label_store.py)
     pending/{run_id}.json          a run whose judges wait for a provider's batch (pending_store.py)
+    pending-scores/*               scores whose judges wait for one (score_store.py)
+    pending-judgings/*             judgings that wait for one (rejudge_store.py)
     question-batches/*             the questions to these judges, as they are sent (pending_store.py)
 
 A folder also has what belongs to one machine: `batches/.lock`, the locks of the batches whose runs are being made;
