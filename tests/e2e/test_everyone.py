@@ -17,6 +17,7 @@ PAGES = {
     "documents": "/documents",
     "history": "/history",
     "review": "/review?show=all&result=all",
+    "blind": "/review/blind",
     "compare": "/compare?a={baseline}&b={worse}",
     "timeline": "/timeline?subject={subject}",
     "playbooks": "/playbooks",

@@ -13,6 +13,9 @@ import type {
   BatchMatrix,
   BatchPage,
   BatchScores,
+  BlindDecisionCreate,
+  BlindResultsQuery,
+  BlindReviewRequest,
   Evaluation,
   EvaluationAgain,
   EvaluationCreate,
@@ -196,6 +199,11 @@ export const api = {
     unwrap(client.GET("/api/reports/{report_id}/review", { params: { path: { report_id: id } } })),
   addReviewEvent: (id: string, step: ReviewCreate) =>
     unwrap(client.POST("/api/reports/{report_id}/review", { params: { path: { report_id: id } }, body: step })),
+  blindSeries: () => unwrap(client.GET("/api/blind-reviews")),
+  nextBlindAssignment: (request: BlindReviewRequest) =>
+    unwrap(client.POST("/api/blind-reviews/next", { body: request })),
+  addBlindDecision: (decision: BlindDecisionCreate) => unwrap(client.POST("/api/blind-reviews", { body: decision })),
+  blindResults: (query: BlindResultsQuery) => unwrap(client.GET("/api/blind-reviews/results", { params: { query } })),
   reviewQueue: (query: QueueQuery) => unwrap(client.GET("/api/review-queue", { params: { query } })),
   reportExportUrl: (id: string, format: "json" | "html" | "md", signed = false) =>
     `/api/reports/${encodeURIComponent(id)}/export?format=${format}${signed ? "&signed=true" : ""}`,

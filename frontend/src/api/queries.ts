@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import { api, type BatchesQuery, type RunsQuery } from "./client";
 import { ApiError } from "./errors";
-import type { AuditQuery, HistoryQuery, QueueQuery } from "./types";
+import type { AuditQuery, BlindResultsQuery, HistoryQuery, QueueQuery } from "./types";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -44,6 +44,15 @@ export const queries = {
     queryOptions({ queryKey: ["review", id], queryFn: () => api.review(id), staleTime: 0, refetchInterval: 15_000 }),
   reviewQueue: (query: QueueQuery) =>
     queryOptions({ queryKey: ["review-queue", query], queryFn: () => api.reviewQueue(query), staleTime: 0 }),
+  blindSeries: () => queryOptions({ queryKey: ["blind-reviews", "series"], queryFn: api.blindSeries, staleTime: 0 }),
+  // Nothing that was fetched for one reviewer is shown to another.
+  blindResults: (query: BlindResultsQuery) =>
+    queryOptions({
+      queryKey: ["blind-reviews", "results", query],
+      queryFn: () => api.blindResults(query),
+      staleTime: 0,
+      gcTime: 0,
+    }),
   auditLog: (query: AuditQuery) =>
     queryOptions({ queryKey: ["audit-log", query], queryFn: () => api.auditLog(query), staleTime: 0 }),
   signingKey: () => queryOptions({ queryKey: ["signing-key"], queryFn: api.signingKey, staleTime: 60_000 }),

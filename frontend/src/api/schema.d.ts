@@ -2000,6 +2000,8 @@ export interface components {
             passed_by_evaluator: string;
             /** Corrected */
             corrected: string;
+            /** Advice */
+            advice: string;
             /** Measures */
             measures: components["schemas"]["NamedValue"][];
             /** Wrongly Passed */

@@ -22,6 +22,7 @@ export const NAVIGATION: NavigationGroup[] = [
       { to: "/", text: "Evaluate", role: "reviewer" },
       { to: "/documents", text: "Many documents" },
       { to: "/review", text: "Review", role: "reviewer" },
+      { to: "/review/blind", text: "Blind review", role: "reviewer" },
       { to: "/history", text: "History" },
       { to: "/timeline", text: "Over time" },
       { to: "/playbooks", text: "Playbooks" },

@@ -23,6 +23,10 @@ const routes: RouteObject[] = [
         children: [
           { index: true, element: <EvaluatePage /> },
           lazyRoute("review", async () => (await import("@/features/playbooks/review/QueuePage")).QueuePage),
+          lazyRoute(
+            "review/blind",
+            async () => (await import("@/features/playbooks/blind/BlindReviewPage")).BlindReviewPage,
+          ),
           lazyRoute("playbooks/new", async () => (await import("@/features/playbooks/editor/EditorPage")).EditorPage),
           lazyRoute(
             "playbooks/:id/edit",

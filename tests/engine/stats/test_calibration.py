@@ -7,6 +7,7 @@ from salvo.engine.stats.calibration import (
     Stratum,
     allocate,
     calibrated_rate,
+    labels_for_width,
     needed_labels,
     rate_verdict,
     with_run_sampling,
@@ -115,6 +116,23 @@ class TestFurtherLabels:
         settled = calibrated_rate(later)
         assert settled is not None
         assert settled.interval.low >= 0.75
+
+    def test_are_counted_until_the_interval_is_narrow_enough(self) -> None:
+        counts = {"passed": Stratum(80, 30, 30), "failed": Stratum(20, 0)}
+        needed = labels_for_width(counts, {"failed": 0.0}, 0.1)
+        assert needed is not None
+        assert needed["failed"] > 0
+
+        def width_after(failed: int) -> float:
+            passed = Stratum(80, 30 + needed["passed"], 30 + needed["passed"])
+            result = calibrated_rate([passed, Stratum(20, failed, 0)])
+            assert result is not None
+            return result.interval.high - result.interval.low
+
+        assert width_after(needed["failed"]) <= 0.1 < width_after(needed["failed"] - 1)
+
+    def test_cannot_narrow_the_interval_of_labels_that_are_unclear(self) -> None:
+        assert labels_for_width({"failed": Stratum(4, 4, 0, unclear=2)}, {}, 0.2) is None
 
     @given(st.lists(strata(), min_size=1, max_size=3), st.floats(0.05, 0.95))
     def test_settle_it_in_the_end_unless_some_are_unclear(self, strata: list[Stratum], min_pass_rate: float) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from salvo.engine.stats.judge_agreement import AgreementDrop, IntervalEstimate, JudgeQuality, ReviewerAgreement
 from salvo.engine.stats.rates import Interval
-from salvo.engine.text.formatting import NamedValue, at_least, at_most, percent
+from salvo.engine.text.formatting import NamedValue, at_least, at_most, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
 
 
@@ -49,3 +49,12 @@ def pair_sentence(names: tuple[str, str], agreement: ReviewerAgreement) -> str:
 
 def bounds(interval: Interval, *apart: float) -> str:
     return f"{at_least(interval.low, *apart)} to {at_most(interval.high, *apart)}"
+
+
+def further_labels(numbers: Mapping[str, int], noun: str) -> str:
+    """Return how many more labels of which kinds: "9 more labels of runs judged failed"."""
+    total = sum(numbers.values())
+    kinds = [f"{number} of {kind}" for kind, number in numbers.items()]
+    # Without other kinds, the total is the number of that kind.
+    kinds_text = kinds[0].removeprefix(f"{total} ") if len(kinds) == 1 else f"({', '.join(kinds)})"
+    return f"{pluralize(total, f'more {noun}')} {kinds_text}"

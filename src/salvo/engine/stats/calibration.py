@@ -140,19 +140,45 @@ def needed_labels(
     without a clear label, as `expected` says: the share that a person passes. With `runs` the verdict is one about the
     agent (`with_run_sampling`).
     """
+    for later in _expected_labels(strata, expected):
+        calibrated = calibrated_rate(list(later.values()), confidence)
+        if calibrated is not None and runs is not None:
+            calibrated = with_run_sampling(calibrated, runs, confidence, sampling)
+        # The bounds do not close in strictly with each label, so that each number is tried.
+        if calibrated and (verdict := rate_verdict(calibrated.interval, min_pass_rate)) != "inconclusive":
+            return NeededLabels(_added_labels(strata, later), verdict)
+    return None
+
+
+def labels_for_width(
+    strata: Mapping[Name, Stratum], expected: Mapping[Name, float], width: float, confidence: float = 0.95
+) -> dict[Name, int] | None:
+    """Return the smallest number of further labels of each stratum that narrows the interval to a width.
+
+    They are allocated and assumed to come out as in `needed_labels`. It is None if no number does.
+    """
+    for later in _expected_labels(strata, expected):
+        calibrated = calibrated_rate(list(later.values()), confidence)
+        if calibrated and calibrated.interval.high - calibrated.interval.low <= width + 1e-12:
+            return _added_labels(strata, later)
+    return None
+
+
+def _expected_labels(
+    strata: Mapping[Name, Stratum], expected: Mapping[Name, float]
+) -> Iterator[Mapping[Name, Stratum]]:
+    """Yield the strata as they are expected to be after one more label, after two, and so on."""
     later = dict(strata)
     for name in _labelling_order(strata):
         stratum, now = strata[name], later[name]
         clear = stratum.labelled - stratum.unclear
         share = stratum.passed / clear if clear else expected[name]
         later[name] = now._replace(labelled=now.labelled + 1, passed=now.passed + share)
-        calibrated = calibrated_rate(list(later.values()), confidence)
-        if calibrated is not None and runs is not None:
-            calibrated = with_run_sampling(calibrated, runs, confidence, sampling)
-        # The bounds do not close in strictly with each label, so that each number is tried.
-        if calibrated and (verdict := rate_verdict(calibrated.interval, min_pass_rate)) != "inconclusive":
-            return NeededLabels({item: later[item].labelled - strata[item].labelled for item in strata}, verdict)
-    return None
+        yield later
+
+
+def _added_labels(before: Mapping[Name, Stratum], after: Mapping[Name, Stratum]) -> dict[Name, int]:
+    return {name: after[name].labelled - stratum.labelled for name, stratum in before.items()}
 
 
 def _labelling_order(strata: Mapping[Name, Stratum]) -> Iterator[Name]:

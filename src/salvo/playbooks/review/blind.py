@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from salvo.engine.jsonio.canonical import sha256
-from salvo.engine.stats.calibration import CalibratedRate, Stratum, allocate, calibrated_rate
+from salvo.engine.stats.calibration import CalibratedRate, Stratum, allocate, calibrated_rate, labels_for_width
 from salvo.engine.stats.judge_agreement import (
     AgreementDrop,
     JudgedCell,
@@ -45,6 +45,13 @@ class VerdictKind(StrEnum):
     FAILED = "failed"
     SPLIT = "split"
     """The votes of the evaluator differ, or it came to no result."""
+
+
+_AS_EVALUATED = {VerdictKind.PASSED: 1.0, VerdictKind.FAILED: 0.0, VerdictKind.SPLIT: 0.5}
+"""The share that people are expected to pass where nobody has decided clearly."""
+
+SETTLED_WIDTH = 0.2
+"""Up to this width of its interval, the share that people would pass counts as known."""
 
 
 class BlindAnswer(NamedTuple):
@@ -100,6 +107,8 @@ class CheckAgreement:
     passed_by_evaluator: int
     corrected: CalibratedRate
     """The share of the questions that people would pass."""
+    needed: dict[VerdictKind, int] | None
+    """How many more decisions of each kind would settle that share; None if no number does."""
     quality: JudgeQuality
     wrongly_passed: list[str]
     """Reports whose check the evaluator passed and people fail."""
@@ -224,26 +233,37 @@ def _is_hidden(question: BlindReviewQuestion, reviewer: str) -> bool:
 
 def _check_agreement(check_id: str, questions: Sequence[BlindReviewQuestion]) -> CheckAgreement:
     kinds: list[KindCount] = []
-    strata: list[Stratum] = []
+    strata: dict[VerdictKind, Stratum] = {}
     cells: list[JudgedCell] = []
     for kind in VerdictKind:
         members = [question for question in questions if question.kind is kind]
         sample = list(takewhile(lambda question: bool(question.answers), members))
         counts = Counter(question.people_pass for question in sample)
-        strata.append(Stratum(len(members), len(sample), counts[True], counts[None]))
         if members:
+            strata[kind] = Stratum(len(members), len(sample), counts[True], counts[None])
             kinds.append(KindCount(kind, len(members), len(sample), counts[True], counts[False], counts[None]))
         cells += _cells(members, len(sample))
+    corrected = calibrated_rate(list(strata.values())) or CalibratedRate(None, Interval(0.0, 1.0))
     return CheckAgreement(
         check_id=check_id,
         kinds=kinds,
         passed_by_evaluator=sum(question.evaluator_result is Result.PASS for question in questions),
-        corrected=calibrated_rate(strata) or CalibratedRate(None, Interval(0.0, 1.0)),
+        corrected=corrected,
+        needed=_needed_decisions(strata, corrected),
         quality=judge_quality(cells),
         wrongly_passed=_wrong(questions, Result.PASS),
         wrongly_failed=_wrong(questions, Result.FAIL),
         drops=_drops(questions),
     )
+
+
+def _needed_decisions(
+    strata: Mapping[VerdictKind, Stratum], corrected: CalibratedRate
+) -> dict[VerdictKind, int] | None:
+    if corrected.interval.high - corrected.interval.low <= SETTLED_WIDTH:
+        return {}
+    needed = labels_for_width(strata, _AS_EVALUATED, SETTLED_WIDTH)
+    return None if needed is None else {kind: number for kind, number in needed.items() if number}
 
 
 def _cells(members: Sequence[BlindReviewQuestion], sampled: int) -> Iterator[JudgedCell]:

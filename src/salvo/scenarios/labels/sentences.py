@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo.engine.stats.agreement_wording import bounds
+from salvo.engine.stats.agreement_wording import bounds, further_labels
 from salvo.engine.text.formatting import at_least, at_most, exact_percent, percent, pluralize
 from salvo.scenarios.labels.records import LabelEvidence, Verdicts
 
@@ -36,14 +36,11 @@ def advice(evidence: LabelEvidence) -> str:
         if evidence.about_agent:
             return "no number of labels would settle it, because there are too few runs"
         return "no further label would settle it, because some are unclear"
-    kinds = [f"{number} of runs {_KINDS[kind]}" for kind, number in evidence.needed.labels.items()]
-    total = sum(evidence.needed.labels.values())
-    # Without other kinds, "9 more labels of runs judged failed".
-    kinds_text = kinds[0].removeprefix(f"{total} ") if len(kinds) == 1 else f"({', '.join(kinds)})"
+    numbers = {f"runs {_KINDS[kind]}": number for kind, number in evidence.needed.labels.items()}
     unlabelled = {item.verdicts for item in evidence.strata if item.labelled == item.unclear}
     by_judge = bool(unlabelled & evidence.needed.labels.keys())
     condition = "if people agree with the judge" if by_judge else "if they come out as those so far"
-    return f"{pluralize(total, 'more label')} {kinds_text} would settle it, {condition}"
+    return f"{further_labels(numbers, 'label')} would settle it, {condition}"
 
 
 def corrected_rate(evidence: LabelEvidence, min_pass_rate: float) -> str:

@@ -121,6 +121,28 @@ async def test_agreement_with_the_evaluator_is_measured_by_check(api: Client) ->
     assert careless != careful
 
 
+async def test_how_many_more_decisions_would_settle_a_check(api: Client) -> None:
+    for number in range(6):
+        await api.report(f"{CARELESS} {number}")
+    await api.report(CAREFUL)
+    first = await next_question(api, "Ada")
+    await decide(api, "Ada", first, "fail")
+    check_id = first["assignment"]["check_id"]
+    before = {check["check_id"]: check["advice"] for check in (await results(api))["checks"]}
+    assert "more decisions" in before[check_id]
+    assert "of texts judged failed" in before[check_id]
+    assert before[check_id].endswith("if people agree with the evaluator.")
+    await decide_all(api, "Ada", "fail")
+    assert {check["advice"] for check in (await results(api))["checks"]} == {""}
+
+
+async def test_no_further_decision_is_asked_for_where_reviewers_could_not_tell(api: Client) -> None:
+    await api.report(CARELESS)
+    await decide_all(api, "Ada", "indeterminate")
+    advice = {check["advice"] for check in (await results(api))["checks"]}
+    assert advice == {"No further decision would settle it, because reviewers could not tell or disagree."}
+
+
 async def test_who_decided_knowing_the_result_is_not_asked_and_cannot_decide_blind(api: Client) -> None:
     report = str((await api.report(CARELESS))["report"]["report_id"])
     step = {"action": "accept", "actor": "Ada", "check_id": CHECK}

@@ -4,7 +4,7 @@ import { useNavigate } from "react-router";
 import { queries } from "@/api/queries";
 import type { QueueItem, QueueQuery } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
-import { Button } from "@/components/Button";
+import { Button, TextLink } from "@/components/Button";
 import { FilterSelect } from "@/components/Filter";
 import { PageTitle } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
@@ -19,8 +19,13 @@ import { useReviewerName, useShortcuts } from "./reviewer";
 import { useKeys } from "./useKeys";
 
 const LIMIT = 50;
-const LEAD =
-  "The checks that wait for a person’s decision. Where reviewers or judges disagree comes first, then what failed. Every decision is recorded with your name beside the evaluator’s own result.";
+const LEAD = (
+  <>
+    The checks that wait for a person’s decision. Where reviewers or judges disagree comes first, then what failed.
+    Every decision is recorded with your name beside the evaluator’s own result. To decide without seeing it, go to the{" "}
+    <TextLink to="/review/blind">blind review</TextLink>.
+  </>
+);
 
 type Filters = Required<Pick<QueueQuery, "show" | "result" | "assigned">> & { subject: string; disagreements: string };
 

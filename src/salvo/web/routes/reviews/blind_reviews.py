@@ -7,17 +7,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from salvo.engine.stats.agreement_wording import bounds, drop_sentence, pair_sentence, quality_rows
-from salvo.engine.text.formatting import NamedValue, percent
+from salvo.engine.stats.agreement_wording import bounds, drop_sentence, further_labels, pair_sentence, quality_rows
+from salvo.engine.text.formatting import NamedValue, percent, pluralize
 from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.enums import Result
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.report.verdict_reasons import check_title
 from salvo.playbooks.review.blind import (
+    SETTLED_WIDTH,
     BlindReviewQuestion,
     BlindSeries,
     CheckAgreement,
     KindCount,
+    VerdictKind,
     blind_questions,
     blind_results,
     planned_questions,
@@ -35,6 +37,12 @@ from salvo.web.sessions import CurrentUser
 router = APIRouter(prefix="/api/blind-reviews", tags=["reviews"], route_class=JsonRoute)
 
 MAX_REPORTS_LISTED = 20
+
+_KINDS = {
+    VerdictKind.PASSED: "texts judged passed",
+    VerdictKind.FAILED: "texts judged failed",
+    VerdictKind.SPLIT: "texts with split votes",
+}
 
 
 @record
@@ -124,6 +132,8 @@ class BlindCheckResult:
     passed_by_evaluator: str
     corrected: str
     """The share that people would pass, with its interval."""
+    advice: str
+    """How many more decisions of which kind would settle that share; empty if it is settled."""
     measures: list[NamedValue]
     wrongly_passed: list[str]
     """Reports whose check the evaluator passed and people fail; at most 20."""
@@ -212,9 +222,7 @@ def results(
     return BlindReviewResult(
         checks=[_check_result(check) for check in outcome.checks],
         reviewers=[f"{pair_sentence(pair.reviewers, pair.agreement)}." for pair in outcome.reviewers],
-        notes=[
-            f"{count} {'question' if count == 1 else 'questions'} {why}." for why, count in left_out.items() if count
-        ],
+        notes=[f"{pluralize(count, 'question')} {why}." for why, count in left_out.items() if count],
     )
 
 
@@ -257,15 +265,31 @@ def _assignment(services: Services, question: BlindReviewQuestion) -> BlindAssig
 def _check_result(check: CheckAgreement) -> BlindCheckResult:
     total = sum(kind.questions for kind in check.kinds)
     rate = "unknown" if check.corrected.rate is None else percent(check.corrected.rate)
-    decided = sum(kind.decided for kind in check.kinds)
+    decided = pluralize(sum(kind.decided for kind in check.kinds), "decision")
     return BlindCheckResult(
         check_id=check.check_id,
         title=check_title(check.check_id),
         kinds=check.kinds,
         passed_by_evaluator=f"{check.passed_by_evaluator} of {total}",
-        corrected=f"{rate}, 95% interval {bounds(check.corrected.interval)}, by {decided} decisions of {total}",
+        corrected=f"{rate}, 95% interval {bounds(check.corrected.interval)}, by {decided} of {total}",
+        advice=_advice(check),
         measures=list(quality_rows(check.quality)),
         wrongly_passed=check.wrongly_passed[:MAX_REPORTS_LISTED],
         wrongly_failed=check.wrongly_failed[:MAX_REPORTS_LISTED],
         notices=[drop_sentence(drop, kind, "texts") for kind, drop in check.drops.items()],
     )
+
+
+def _advice(check: CheckAgreement) -> str:
+    """Return how many more decisions of which kind would settle the share that people pass; empty if it is settled."""
+    if check.needed is None:
+        return "No further decision would settle it, because reviewers could not tell or disagree."
+    if not check.needed:
+        return ""
+    undecided = {kind.kind for kind in check.kinds if kind.decided == kind.unclear}
+    condition = (
+        "if people agree with the evaluator" if undecided & check.needed.keys() else "if they come out as those so far"
+    )
+    decisions = further_labels({_KINDS[kind]: number for kind, number in check.needed.items()}, "decision")
+    width = round(100 * SETTLED_WIDTH)
+    return f"{decisions} would settle it (an interval of at most {width} points), {condition}."
