@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from salvo.cli.byop import byop
 from salvo.cli.exit_codes import ExitCode
-from salvo.playbooks.audit import signing
+from salvo.playbooks.audit import signatures, signing
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.export import html
@@ -62,7 +62,7 @@ def test_a_stored_report_is_signed_when_it_is_written(store: EvaluationStore, tm
     signed = parse_json((tmp_path / "a.json").read_bytes(), "a.json")
     assert signed.report == report
     assert signed.signature is not None
-    assert signing.signs_bytes(signed.payload, signed.signature)
+    assert signatures.signs_bytes(signed.payload, signed.signature)
     refused = show("id-0001", "--sign", "nowhere.key", "-o", "b.json")
     assert (refused.exit_code, (tmp_path / "b.json").exists()) == (ExitCode.USAGE, False)
 

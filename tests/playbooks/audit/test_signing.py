@@ -12,7 +12,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.errors import InputError
-from salvo.playbooks.audit import signing
+from salvo.playbooks.audit import signatures, signing
 from salvo.playbooks.audit.head_key import default_key_file
 from salvo.playbooks.report.report import Signature
 
@@ -29,14 +29,14 @@ def test_signed_bytes_are_verified_with_the_public_key_alone(key_file: Path) -> 
     key = signing.new_key(key_file)
     signature = key.sign(TYPE, b"a report")
     assert (signature.algorithm, signature.public_key, signature.payload_type) == ("ed25519", key.public, TYPE)
-    assert signing.signs_bytes(b"a report", signature)
+    assert signatures.signs_bytes(b"a report", signature)
     assert signing.read_key(key_file).public == key.public
 
 
 def test_whatever_is_changed_breaks_the_signature(key_file: Path, tmp_path: Path) -> None:
     signature = signing.new_key(key_file).sign(TYPE, b"a report")
     other = signing.new_key(tmp_path / "other.pem")
-    assert not signing.signs_bytes(b"a report\n", signature)
+    assert not signatures.signs_bytes(b"a report\n", signature)
     for changed in (
         replace(signature, public_key=other.public),
         replace(signature, public_key="nonsense"),
@@ -47,12 +47,12 @@ def test_whatever_is_changed_breaks_the_signature(key_file: Path, tmp_path: Path
         replace(signature, payload_type=None),
         Signature("ed25519", "", "", TYPE),
     ):
-        assert not signing.signs_bytes(b"a report", changed)
+        assert not signatures.signs_bytes(b"a report", changed)
 
 
 def test_the_encoding_is_that_of_dsse() -> None:
     """The example of the DSSE specification."""
-    encoded = signing.pre_authentication_encoding("http://example.com/HelloWorld", b"hello world")
+    encoded = signatures.pre_authentication_encoding("http://example.com/HelloWorld", b"hello world")
     assert encoded == b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
 
 
@@ -62,7 +62,7 @@ def test_base64_that_is_not_the_one_form_of_its_bytes_is_refused(key_file: Path)
     last = letters[letters.index(signature.value[-3]) + 1]  # the bits that are dropped in decoding
     changed = f"{signature.value[:-3]}{last}=="
     assert base64.b64decode(changed) == base64.b64decode(signature.value)
-    assert not signing.signs_bytes(b"a report", replace(signature, value=changed))
+    assert not signatures.signs_bytes(b"a report", replace(signature, value=changed))
 
 
 def test_a_key_is_for_its_owner_alone_and_is_never_overwritten(key_file: Path) -> None:
@@ -151,6 +151,6 @@ def test_the_key_has_its_place_in_the_folder_for_settings(tmp_path: Path) -> Non
 
 
 def test_the_cryptography_is_loaded_only_to_sign_or_verify() -> None:
-    code = "import sys, salvo.cli.byop.signing_option, salvo.playbooks.audit.verification.verify; print('cryptography' in sys.modules)"
+    code = "import sys, salvo.cli.byop.signing_key, salvo.playbooks.audit.verification.verify; print('cryptography' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
     assert shown.stdout == "False\n"

@@ -11,7 +11,7 @@ from salvo.cli.byop.evaluation_session import EvaluationJob
 from salvo.cli.byop.evaluator_configs import stored_config
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.run_command import ReportOutput, present
-from salvo.cli.byop.signing_option import read_signing_key
+from salvo.cli.byop.signing_key import read_signing_key
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo
 from salvo.errors import UsageError

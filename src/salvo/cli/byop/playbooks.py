@@ -5,24 +5,37 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 
 from salvo.cli.byop.playbook_argument import find_playbook, saved_playbooks
+from salvo.cli.lazy import LazyCommand, LazyGroup
 from salvo.cli.output import echo, echo_json
-from salvo.engine.runtime.files import read_up_to
 from salvo.engine.text.terminal import table
-from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Check, Playbook
-from salvo.playbooks.playbook.document import LARGEST
 
 WIDTH = 100
 
 
-@click.group(invoke_without_command=True)
+COMMANDS = {
+    "diff": LazyCommand(
+        "salvo.cli.byop.playbook_versions",
+        "Show in words what changed between two versions of a saved playbook, by their numbers.",
+    ),
+    "save": LazyCommand(
+        "salvo.cli.byop.playbook_versions", "Save a playbook file in the database, as the next version of its id."
+    ),
+    "show": LazyCommand("salvo.cli.byop.playbooks", "Show a playbook: its checks, and how each is decided."),
+    "versions": LazyCommand(
+        "salvo.cli.byop.playbook_versions",
+        "List the versions of a saved playbook: who saved each when, and its logic hash.",
+    ),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def playbooks(context: click.Context, as_json: bool) -> None:
@@ -41,7 +54,7 @@ def playbooks(context: click.Context, as_json: bool) -> None:
     echo("\n".join(table(header, [[str(value) for value in row.values()] for row in rows])))
 
 
-@playbooks.command
+@click.command
 @click.argument("name", metavar="ID|ID@NUMBER|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print the playbook's document.")
 def show(name: str, as_json: bool) -> None:
@@ -55,64 +68,6 @@ def show(name: str, as_json: bool) -> None:
         return
     for line in _lines(playbook):
         echo(line)
-
-
-@playbooks.command
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--by", required=True, metavar="NAME", help="Who saves it.")
-@click.option("--note", default="", help="What was changed.")
-def save(file: Path, by: str, note: str) -> None:
-    """Save a playbook file in the database, as the next version of its id.
-
-    Saved playbooks are listed and used by their id, here and on the page. Earlier versions stay as they are.
-    """
-    # SQLAlchemy and Pydantic, which listing the library does not need.
-    from salvo.cli.byop.database import open_store
-    from salvo.playbooks.playbook.validate import read
-
-    playbook = read(read_up_to(file, LARGEST), str(file))
-    with open_store(make=True) as store:
-        versions = store.saved_playbooks.versions(playbook.id)
-        newest = versions[-1].number if versions else None
-        saved = store.saved_playbooks.save(playbook, saved_by=by, note=note, based_on=newest)
-    echo(f"Saved {playbook.id} {playbook.version} as version {saved.number}. Use it with --playbook {playbook.id}.")
-
-
-@playbooks.command
-@click.argument("playbook_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def versions(playbook_id: str, as_json: bool) -> None:
-    """List the versions of a saved playbook: who saved each when, and its logic hash."""
-    from salvo.cli.byop.database import open_for_listing  # as above
-    from salvo.engine.jsonio import json_codec
-
-    with open_for_listing() as store:
-        saved = store.saved_playbooks.versions(playbook_id) or [store.saved_playbooks.load(playbook_id).saved]
-    if as_json:
-        echo_json(json_codec.dumps(saved, indent=2))
-        return
-    header = ("NUMBER", "VERSION", "SAVED", "BY", "LOGIC HASH", "NOTE")
-    rows = [
-        (str(row.number), row.version, f"{row.saved_at[:19]}Z", row.saved_by, row.logic_hash, row.note) for row in saved
-    ]
-    echo("\n".join(table(header, [tuple(map(printable, row)) for row in rows])))
-
-
-@playbooks.command
-@click.argument("playbook_id", metavar="ID")
-@click.argument("before", type=click.IntRange(min=1))
-@click.argument("after", type=click.IntRange(min=1))
-def diff(playbook_id: str, before: int, after: int) -> None:
-    """Show in words what changed between two versions of a saved playbook, by their numbers."""
-    from salvo.cli.byop.database import open_for_listing  # as above
-    from salvo.playbooks.playbook.changes import changes, effect, sentence
-
-    with open_for_listing() as store:
-        earlier, later = (store.saved_playbooks.load(playbook_id, number) for number in (before, after))
-    playbook_changes = changes(earlier.document, later.document)
-    for change in playbook_changes:
-        echo(printable(sentence(change), multiline=True))
-    echo(effect(playbook_changes))
 
 
 def _row(playbook: Playbook) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from salvo.cli.byop.input_files import read_inputs
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.playbook_argument import find_playbook
 from salvo.cli.byop.resumed_job import resumed_job
-from salvo.cli.byop.signing_option import read_signing_key
+from salvo.cli.byop.signing_key import read_signing_key
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.errors import UnknownIdError, UsageError

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from salvo.cli.byop.database import load_report, open_store
-from salvo.cli.byop.signing_option import read_signing_key, sign_option
+from salvo.cli.byop.signing_key import read_signing_key
+from salvo.cli.byop.signing_option import sign_option
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.playbooks.enums import Status

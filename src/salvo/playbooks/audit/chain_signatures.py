@@ -15,6 +15,7 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.audit.revoked_keys import Revocation
+from salvo.playbooks.audit.signatures import signs_bytes
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
 from salvo.records import record
@@ -166,9 +167,6 @@ def _problem(
     signature: HeadSignature, entries: dict[int, AuditEntry], revocations: dict[str, AuditEntry]
 ) -> VerificationFinding | None:
     """Return what is wrong with a signature, or None."""
-    # Imported here because cryptography is slow to import, and a log without signatures needs none.
-    from salvo.playbooks.audit.signing import signs_bytes
-
     name = f"The signature of entry {signature.sequence} by {signature.public_key}"
     signed = Signature("ed25519", signature.public_key, signature.value, PAYLOAD_TYPE)
     claims = signature.claims
@@ -217,8 +215,6 @@ def _successors(log: Sequence[AuditEntry], public_key: str, revocation_list: Map
 
     The log shows what came first. If only the list has a key, whoever has it could have made the statement afterwards.
     """
-    from salvo.playbooks.audit.signing import signs_bytes  # slow to import, and rarely needed
-
     trusted = {public_key}
     revoked = set(revocation_list) - set(_revocations(log))
     yield public_key

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
+
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
@@ -36,9 +38,6 @@ def head_key_reader(environ: Mapping[str, str], home: Path) -> ReadKey:
         key = read_once()
         if key is None:
             return None
-        # Imported here because it needs pydantic_core, which is slow to import, and only with a key.
-        from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
-
         return refuse_revoked(key, read_revocations(revoked_keys_file(environ, home)))
 
     return read
@@ -55,6 +54,11 @@ def find_head_key(environ: Mapping[str, str], home: Path) -> SigningKey | None:
     file = Path(configured) if configured else default_key_file(environ, home)
     if not configured and not file.exists():
         return None
+    return read_private_key(file)
+
+
+def read_private_key(file: Path) -> SigningKey:
+    """Return the key in a file. InputError if it cannot be used."""
     from salvo.playbooks.audit import signing  # cryptography is slow to import, and needed only with a key
 
     return signing.read_key(file)

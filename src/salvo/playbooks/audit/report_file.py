@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import ValidationError
+
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.strict_json import loads_strict
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
@@ -73,9 +75,6 @@ def parse_json(content: bytes, name: str) -> ReportContent:
 
     Duplicate keys, unknown fields, NaN and anything after the end are refused.
     """
-    # Imported here because pydantic is slow to import, and a report is written without it.
-    from pydantic import ValidationError
-
     try:
         document = loads_strict(content)
     except ValueError as error:

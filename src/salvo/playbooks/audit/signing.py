@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -24,11 +22,10 @@ from cryptography.hazmat.primitives.serialization import (
 
 from salvo.engine.runtime.files import read_regular
 from salvo.errors import InputError
-from salvo.playbooks.audit.integrity import earlier_canonical
+from salvo.playbooks.audit.signatures import PUBLIC_KEY_BYTES, decode_base64, pre_authentication_encoding
 from salvo.playbooks.report.report import Signature
 from salvo.records import record
 
-_PUBLIC_BYTES = 32
 _MAX_KEY_BYTES = 64 * 1024
 """More than any file with one key has; the rest of a longer file is not read."""
 
@@ -44,15 +41,6 @@ class SigningKey:
         """Sign the exact bytes of a payload, as a payload of this type and of no other."""
         value = self._private.sign(pre_authentication_encoding(payload_type, payload))
         return Signature("ed25519", self.public, base64.b64encode(value).decode(), payload_type)
-
-
-def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
-    """Return what is signed: the encoding of DSSE, which no other type and no other payload gives.
-
-    See https://github.com/secure-systems-lab/dsse/blob/master/protocol.md.
-    """
-    name = payload_type.encode()
-    return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
 
 
 def new_key(file: Path) -> SigningKey:
@@ -109,36 +97,13 @@ def read_public_key(text: str) -> str:
     return _base64(public)
 
 
-def signs_bytes(payload: bytes, signature: Signature) -> bool:
-    """Return whether the key named in the signature signed exactly these bytes, as a payload of the named type."""
-    if signature.payload_type is None:
-        return False
-    return _is_signed(pre_authentication_encoding(signature.payload_type, payload), signature)
-
-
-def signs_content(document: Mapping[str, Any], signature: Signature) -> bool:
-    """Return whether the key named in a signature of an earlier version signed the content of this report."""
-    return signature.payload_type is None and _is_signed(earlier_canonical(document), signature)
-
-
-def _is_signed(message: bytes, signature: Signature) -> bool:
-    public, value = _decode(signature.public_key), _decode(signature.value)
-    if public is None or value is None or len(public) != _PUBLIC_BYTES:
-        return False
+def verifies(public_key: bytes, value: bytes, message: bytes) -> bool:
+    """Return whether the value is a signature of the message by this public key."""
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(value, message)
+        Ed25519PublicKey.from_public_bytes(public_key).verify(value, message)
     except InvalidSignature:
         return False
     return True
-
-
-def _decode(text: str) -> bytes | None:
-    """Return the bytes if the text is their one base64 form; other forms would let a signed file be changed."""
-    try:
-        content = base64.b64decode(text, validate=True)
-    except ValueError:
-        return None
-    return content if base64.b64encode(content).decode() == text else None
 
 
 def _signing_key(private: Ed25519PrivateKey) -> SigningKey:
@@ -150,7 +115,7 @@ def _base64(public: Ed25519PublicKey) -> str:
 
 
 def _is_public_key(text: str) -> bool:
-    return len(_decode(text) or b"") == _PUBLIC_BYTES
+    return len(decode_base64(text) or b"") == PUBLIC_KEY_BYTES
 
 
 def _content(file: Path) -> bytes:

@@ -28,6 +28,7 @@ from salvo.playbooks.documents.matrix import (
 )
 from salvo.playbooks.enums import Result, Status, shown_status
 from salvo.playbooks.playbook.definition import Playbook
+from salvo.playbooks.playbook.stored import stored_playbook
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.damage import PARSE_ERRORS, check_type, damaged_evaluation
 from salvo.playbooks.store.database import Database
@@ -240,8 +241,6 @@ def _state_counts(connection: Connection, batch_ids: Sequence[str]) -> dict[tupl
 
 
 def _playbooks(connection: Connection, hashes: Collection[str]) -> dict[str, Playbook]:
-    from salvo.playbooks.playbook.validate import stored_playbook  # Pydantic: 0.1 s for commands that need none of it
-
     query = select(playbooks.c.logic_hash, playbooks.c.document).where(playbooks.c.logic_hash.in_(sorted(hashes)))
     return {row.logic_hash: stored_playbook(json_codec.loads(row.document)) for row in connection.execute(query)}
 

@@ -11,6 +11,7 @@ from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile
 from salvo.playbooks.playbook.definition import Check, Playbook
+from salvo.playbooks.playbook.stored import stored_playbook
 from salvo.playbooks.report.report import DocumentIdentity, ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.records import record
@@ -85,8 +86,6 @@ def _document_identity(title: str | None, reviewer: str | None, file: SourceFile
 
 def stored_request(stored: StoredEvaluation) -> EvaluationRequest:
     """Return the request of a stored evaluation, to resume or replay it."""
-    from salvo.playbooks.playbook.validate import stored_playbook  # 0.1 s, with Pydantic; a new request needs neither
-
     if stored.inputs is None:
         raise NotReplayableError(
             f"Only hashes of the evaluation {stored.id} are stored, so its texts are not available.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import field, fields, is_dataclass
 from typing import Any, Literal, TypeVar
 
+from pydantic_core import ValidationError
+
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.errors import InputError
@@ -552,9 +554,6 @@ class ReportFile:
 
 def read_report(content: bytes, name: str = "The report") -> ReportFile:
     """Read a report from a file or a database; InputError says what is wrong with it and where."""
-    # Imported here because a list of evaluations is read without pydantic, which is slow to import.
-    from pydantic import ValidationError
-
     try:
         document = json_codec.loads(content)
     except ValueError as error:

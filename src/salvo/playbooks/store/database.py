@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from salvo.engine.runtime.files import create_private
 from salvo.engine.text.messages import install_command
 from salvo.errors import StoreError
-from salvo.playbooks.store.errors import NEWER, capitalized, store_error
+from salvo.playbooks.store.errors import store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
 from salvo.playbooks.store.queueing.notifications import ChangeListener
 
@@ -118,7 +118,9 @@ class Database:
         with self.writing(alone=True) as connection:
             # Another process may have done it in the meantime.
             if _revision(connection) != REVISION:
-                _migrate(connection, self.name_in_errors)
+                from salvo.playbooks.store import schema_upgrade  # Alembic is slow to import; few commands migrate
+
+                schema_upgrade.migrate(connection, _revision(connection), self.name_in_errors)
 
     def _enable_wal(self) -> None:
         """Enable write-ahead logging, so that readers and a writer do not block each other. The file keeps it."""
@@ -251,21 +253,3 @@ def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     return connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
-
-
-def _migrate(connection: Connection, place: str) -> None:
-    # Imported here because Alembic is slow to import, and most runs need no migration.
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
-
-    config = Config()
-    folder = Path(__file__).parent / "migrations"
-    config.set_main_option("script_location", str(folder).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    try:
-        ScriptDirectory.from_config(config).get_revision(_revision(connection) or REVISION)
-    except CommandError as error:
-        raise StoreError(f"{capitalized(place)} was made by a newer version of Salvo.", hint=NEWER) from error
-    command.upgrade(config, "head")

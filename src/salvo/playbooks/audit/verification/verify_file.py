@@ -12,6 +12,7 @@ from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.report_file import PAYLOAD_TYPES, ReportContent, payload_type, split_document
+from salvo.playbooks.audit.signatures import signs_bytes, signs_content
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
 
@@ -79,9 +80,6 @@ def _check_signature(
     if signature.payload_type != expected_type:
         message = f"The signature is for a file of the type {signature.payload_type}, and this one is {expected_type}."
         return VerificationFinding("signature", VerificationState.CONTRADICTED, message)
-    # Imported here because cryptography is slow to import, and most verifications check no signature.
-    from salvo.playbooks.audit.signing import signs_bytes
-
     is_valid = signs_bytes(payload, signature)
     return _signed_by(signature, public_key, keys, is_valid, " It covers every byte of the file.")
 
@@ -89,9 +87,6 @@ def _check_signature(
 def _check_older_signature(
     document: Mapping[str, Any], signature: Signature, public_key: str | None, keys: KnownKeys
 ) -> VerificationFinding:
-    # Imported here because cryptography is slow to import, and most verifications check no signature.
-    from salvo.playbooks.audit.signing import signs_content
-
     return _signed_by(signature, public_key, keys, signs_content(document, signature), _OLDER_SCHEME)
 
 

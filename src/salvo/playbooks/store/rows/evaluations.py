@@ -25,6 +25,7 @@ from sqlalchemy import (
     or_,
     select,
 )
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import LeaseLostError, UnknownIdError, UsageError
@@ -148,11 +149,10 @@ def insert_evaluation(
 
 def _save_playbook(connection: Connection, playbook: Playbook) -> dict[str, Any] | None:
     """Store the playbook, and return its row; None if one with the same hash is stored already."""
-    # Only one dialect is needed, and each takes time to import.
     if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert as dialect_insert
+        from sqlalchemy.dialects.postgresql import insert as dialect_insert  # slow to import, and rarely used
     else:
-        from sqlalchemy.dialects.sqlite import insert as dialect_insert  # type: ignore[assignment]  # same interface
+        dialect_insert = sqlite_insert  # type: ignore[assignment]  # same interface
     values = {
         "logic_hash": playbook.logic_hash,
         "id": as_name(playbook.id),
