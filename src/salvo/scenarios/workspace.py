@@ -34,7 +34,12 @@ from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.user_factory import user_factory
 from salvo.scenarios.scenario_checks import check_scenario
 from salvo.scenarios.spec.env_variables.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
-from salvo.scenarios.spec.env_variables.mcp_variables import expand_servers, server_grant_errors, server_secrets
+from salvo.scenarios.spec.env_variables.mcp_variables import (
+    expand_servers,
+    server_endpoints,
+    server_grant_errors,
+    server_secrets,
+)
 from salvo.scenarios.spec.env_variables.variables import expand_variables, option_secrets
 from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenarios, merge_problems
@@ -298,8 +303,6 @@ class Workspace:
         self._register_user(scenario)
         self.secrets.update(option_secrets(scenario.adapter_options, self.environ))
         if scenario.mcp_servers:
-            from salvo.scenarios.run.tools.mcp_settings import server_endpoints  # most scenarios have none
-
             self.secrets.update(server_secrets(scenario, self.environ))
             self.endpoints |= server_endpoints(scenario, expand_servers(scenario, self.grants))
         options = self.adapter_options(scenario)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, destination_notice
 from salvo.cli.byop.lazy_store import LazyStore
@@ -24,22 +21,6 @@ from salvo.playbooks.store.records import State, StoredEvaluation
 
 if TYPE_CHECKING:
     from salvo.playbooks.store.store import EvaluationStore
-
-
-def check_options(context: click.Context) -> None:
-    """Refuse what needs the report at once, or a store that has no texts."""
-    files = context.params.get("output_files") or ()
-    if len(files) > 1 or any(Path(name).is_dir() for name in files):
-        raise click.UsageError("--batch-api is for one document.")
-    refused = ("no_store", "hashes_only", "resume", "outputs", "as_json", "save_baseline", "signing_key")
-    if names := [name for name in refused if context.params.get(name)]:
-        option = {"outputs": "-o", "as_json": "--json", "signing_key": "--sign"}.get(
-            names[0], f"--{names[0].replace('_', '-')}"
-        )
-        raise click.UsageError(
-            f"With --batch-api the report comes later: omit {option}. `byop collect` and `byop show` write files, and "
-            "`byop baseline` saves a baseline."
-        )
 
 
 def submit_evaluations(jobs: Sequence[EvaluationJob], lazy_store: LazyStore) -> ExitCode:

@@ -87,9 +87,7 @@ def run(**values: Any) -> None:
         raise click.UsageError("Give the file with the AI output, several files or a folder, -, or --resume ID.")
     _check_options(options)
     if options.batch_api:
-        from salvo.cli.byop import batch_evaluations  # most evaluations are made at once
-
-        batch_evaluations.check_options(context)
+        _check_batch_options(context)
     are_several = len(options.output_files) > 1 or any(Path(name).is_dir() for name in options.output_files)
     if are_several:
         _check_documents_options(options)
@@ -118,7 +116,7 @@ def _run_jobs(
             hint="Write signed files with -o instead of --json. Nothing was run, and nothing was spent.",
         )
     if options.batch_api and lazy_store is not None:
-        from salvo.cli.byop import batch_evaluations  # as above
+        from salvo.cli.byop import batch_evaluations  # most evaluations are made at once
 
         raise SystemExit(batch_evaluations.submit_evaluations(jobs, lazy_store))
     results = run_evaluations(jobs, lazy_store, options.concurrency)
@@ -217,6 +215,22 @@ def _check_options(options: RunOptions) -> None:
         raise click.UsageError("--no-store cannot be combined with --save-baseline or --hashes-only.")
     if options.save_baseline and options.mode == "screening":
         raise click.UsageError("A screening cannot be a baseline, because it is not comparable over time.")
+
+
+def _check_batch_options(context: click.Context) -> None:
+    """Refuse what needs the report at once, or a store that has no texts."""
+    files = context.params.get("output_files") or ()
+    if len(files) > 1 or any(Path(name).is_dir() for name in files):
+        raise click.UsageError("--batch-api is for one document.")
+    refused = ("no_store", "hashes_only", "resume", "outputs", "as_json", "save_baseline", "signing_key")
+    if names := [name for name in refused if context.params.get(name)]:
+        option = {"outputs": "-o", "as_json": "--json", "signing_key": "--sign"}.get(
+            names[0], f"--{names[0].replace('_', '-')}"
+        )
+        raise click.UsageError(
+            f"With --batch-api the report comes later: omit {option}. `byop collect` and `byop show` write files, and "
+            "`byop baseline` saves a baseline."
+        )
 
 
 def _check_outputs(options: RunOptions) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from salvo.cli.salvo.run_baseline import Baseline
+    from salvo.scenarios.spec.project import Project
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,3 +54,12 @@ def baseline_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def read_baseline(project: Project, name: str | None) -> Baseline | None:
+    """Return the baseline that --against-baseline names; None without the option."""
+    if name is None:
+        return None
+    from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
+
+    return Baseline.read(project, name)

@@ -11,6 +11,7 @@ from salvo.engine.batches.base import BatchProgress
 from salvo.engine.batches.client import QuestionBatch
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
+from salvo.engine.wire import http_wire
 from salvo.engine.wire.base import Wire
 from salvo.errors import ProviderError
 from salvo.scenarios.batch_judging.collector import CollectListener, Collector, PendingTranscripts
@@ -66,11 +67,9 @@ def call_provider(workspace: Workspace, calls: Callable[[Wire], Awaitable[T]]) -
     """Open connections, and make calls with them."""
 
     async def make_calls() -> T:
-        from salvo.engine.wire.http import HttpWire  # heavy (aiohttp); answers that are stored need none
-
         limits = workspace.call_limits.over(CallLimits.from_environ(workspace.environ))
         timeouts = limits.timeouts()
-        http = HttpWire(
+        http = http_wire(
             workspace.all_endpoints(),
             workspace.redactor(),
             clock=workspace.clock,

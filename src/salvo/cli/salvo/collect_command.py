@@ -11,6 +11,7 @@ from pathlib import Path
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo
+from salvo.cli.salvo.baseline_options import read_baseline
 from salvo.cli.salvo.batch_judging import CollectOutput, call_provider
 from salvo.cli.salvo.judge_output import show_judgings
 from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
@@ -78,11 +79,7 @@ def collect(
         echo("No run waits for a judge.", err=True)
         raise SystemExit(ExitCode.OK)
     _check_options(pending, baseline=baseline, outputs=outputs, as_json=as_json)
-    blessed = None
-    if baseline is not None:
-        from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
-
-        blessed = Baseline.read(project, baseline)
+    blessed = read_baseline(project, baseline)
     _collect(workspace, pending, wait=wait, interval=interval)
     code = ExitCode.OK
     summaries, compared = [], None

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.output import echo
-from salvo.cli.salvo.baseline_options import baseline_options
+from salvo.cli.salvo.baseline_options import baseline_options, read_baseline
 from salvo.cli.salvo.output_option import output_option
 from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
 from salvo.engine.text.formatting import pluralize
@@ -59,11 +59,7 @@ def merge(
     check_outputs(outputs)
     project = Project.find(store_address=into)
     target = open_store(project)
-    blessed = None
-    if baseline is not None:
-        from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
-
-        blessed = Baseline.read(project, baseline)
+    blessed = read_baseline(project, baseline)
     merged = merge_stores(target, [open_existing(text, project.cwd) for text in stores])
     batches, others = _newest_command(merged.batches)
     note = f", {merged.already_there} already there" if merged.already_there else ""

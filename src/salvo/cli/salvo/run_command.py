@@ -22,6 +22,7 @@ from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import RunsAtOnce
+from salvo.cli.salvo.baseline_options import read_baseline
 from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
@@ -129,11 +130,7 @@ def run(
     if collect_only and resume is None:
         _collect_only(Workspace(project, allow_env=frozenset(allow_env)), selection, overrides, max_runs, output)
         return
-    blessed = None
-    if baseline is not None:
-        from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
-
-        blessed = Baseline.read(project, baseline)
+    blessed = read_baseline(project, baseline)
     if resume is not None:
         changes = replace(overrides, adapter=None).values
         if changes or max_runs is not None or selection != Selection() or collect_only:

@@ -58,11 +58,9 @@ def _grids(summaries: list[BatchSummary]) -> tuple[set[str], list[list[str]]]:
     """Return the grids of the suites as lines, and the ids of the batches in them."""
     if not any(summary.suite for summary in summaries):
         return set(), []
-    from salvo.scenarios.analysis.grid import build_grids  # most files have neither cases nor a matrix
-    from salvo.scenarios.report.grid import grid_lines
+    from salvo.scenarios.report.grid import suite_lines  # most files have neither cases nor a matrix
 
-    grids = build_grids(summaries)
-    return {cell.batch_id for grid in grids for cell in grid.cells}, [grid_lines(grid, colour=True) for grid in grids]
+    return suite_lines(summaries, colour=True)
 
 
 def show(

@@ -1,1 +1,31 @@
 """One request out, one reply back: HTTP, retries, recording and replay, each a wire around a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from salvo.engine.runtime.clock import Clock
+    from salvo.engine.runtime.redact import Redactor
+    from salvo.engine.wire.base import Endpoint, Timeouts
+    from salvo.engine.wire.http import HttpWire
+
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+
+
+def http_wire(
+    endpoints: Mapping[str, Endpoint],
+    redactor: Redactor,
+    *,
+    clock: Clock | None = None,
+    timeouts: Timeouts | None = None,
+    max_reply_bytes: int = MAX_REPLY_BYTES,
+    also_keep: tuple[str, ...] = (),
+) -> HttpWire:
+    """Return a wire that sends requests over HTTP, for commands that do not always need one."""
+    from salvo.engine.wire.http import HttpWire  # aiohttp is slow to import
+
+    return HttpWire(
+        endpoints, redactor, clock=clock, timeouts=timeouts, max_reply_bytes=max_reply_bytes, also_keep=also_keep
+    )

@@ -17,7 +17,7 @@ from yarl import URL
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire import content_encoding
+from salvo.engine.wire import MAX_REPLY_BYTES, content_encoding
 from salvo.engine.wire.base import Endpoint, Streaming, Timeouts, WireReply, WireRequest
 from salvo.engine.wire.content_encoding import BodyDecoder, ContentEncodingError
 from salvo.errors import (
@@ -56,7 +56,7 @@ class HttpWire:
         *,
         clock: Clock | None = None,
         timeouts: Timeouts | None = None,
-        max_reply_bytes: int = 64 * 1024 * 1024,
+        max_reply_bytes: int = MAX_REPLY_BYTES,
         also_keep: tuple[str, ...] = (),
     ) -> None:
         self._endpoints = dict(endpoints)

@@ -13,6 +13,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Pool
 from salvo.engine.runtime.redact import Redactor, environment_secrets
+from salvo.engine.wire import http_wire
 from salvo.engine.wire.addresses import is_web_address, without_password
 from salvo.engine.wire.base import Endpoint, Timeouts
 from salvo.engine.wire.retry import RetryPolicy
@@ -130,13 +131,10 @@ class EvaluatorConfig:
             stack.push_async_callback(judge.close)
             wire = None
             if judge.provider and endpoint:
-                # Heavy (aiohttp), and the rules judge needs none.
-                from salvo.engine.wire.http import HttpWire
-
                 timeouts = Timeouts(read=self.timeout, total=self.timeout) if self.timeout else None
                 endpoints = {judge.provider: endpoint}
                 wire = await stack.enter_async_context(
-                    HttpWire(endpoints, redactor, clock=self.clock, timeouts=timeouts)
+                    http_wire(endpoints, redactor, clock=self.clock, timeouts=timeouts)
                 )
             yield EvaluationContext(
                 judge=judge,

@@ -11,8 +11,8 @@ from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.compare import ALPHA
-from salvo.scenarios.analysis.grid import Grid, GridCell, Standing, Variant
-from salvo.scenarios.analysis.summary import BatchVerdict
+from salvo.scenarios.analysis.grid import Grid, GridCell, Standing, Variant, build_grids
+from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
 from salvo.scenarios.report.headline import format_p
 from salvo.scenarios.report.labels import RateLabels, verdict_counts
 
@@ -24,6 +24,13 @@ _COLOURS = {"passed": "green", "failed": "red", "error": "yellow", "open": "yell
 _STANDING_COLOURS = {Standing.BEST: "green", Standing.WORSE: "red", Standing.NOT_COMPARED: "yellow"}
 VARIANT_COLUMNS = ("VARIANT", "CELLS PASSED", "RUNS PASSED", "PASS-RATE", "SE", "95%", "COMPARED WITH THE BEST")
 CELL_COLUMNS = ("BATCH", "CELL", "RUNS", "PASS-RATE", "95%", "ERRORS", "VERDICT")
+
+
+def suite_lines(summaries: list[BatchSummary], *, colour: bool = False) -> tuple[set[str], list[list[str]]]:
+    """Return the ids of the batches that are cells of a grid, and the lines of each grid."""
+    grids = build_grids(summaries)
+    batch_ids = {cell.batch_id for grid in grids for cell in grid.cells}
+    return batch_ids, [grid_lines(grid, colour=colour) for grid in grids]
 
 
 def grid_lines(grid: Grid, *, colour: bool = False) -> list[str]:

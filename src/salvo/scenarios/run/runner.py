@@ -21,6 +21,7 @@ from salvo.engine.runtime.event_loop import Responsible, watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, call_blocking, cancel_on_interrupt, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire import http_wire
 from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
@@ -289,16 +290,13 @@ class Runner:
         add_room: Callable[[], None],
     ) -> AsyncIterator[Session]:
         """Open what the runs of a process share. A worker calls this, too."""
-        # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
-        from salvo.engine.wire.http import HttpWire
-
         if (loop := watched_loop()) is not None:
             loop.on_blocked = self.listener.blocked
         timeouts = self.call_limits.timeouts()
         async with AsyncExitStack() as stack:
             pacer = self._pacer(add_room)
             headers = pacer.headers if pacer else ()
-            http = HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts, also_keep=headers)
+            http = http_wire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts, also_keep=headers)
             wire = await stack.enter_async_context(http)
             session = Session(
                 wire,

@@ -10,10 +10,9 @@ from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.engine.mcp.client import ServerSettings
 from salvo.engine.mcp.http import HttpTarget
 from salvo.engine.mcp.stdio import StdioTarget
-from salvo.engine.wire.base import Endpoint
 from salvo.scenarios.run.child_environ import passed_variables, program_error
 from salvo.scenarios.run.tools.mcp_tools import PreparedServer
-from salvo.scenarios.spec.env_variables.mcp_variables import SERVERS
+from salvo.scenarios.spec.env_variables.mcp_variables import SERVERS, endpoint_name
 from salvo.scenarios.spec.env_variables.variables import expand_variables
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -55,24 +54,11 @@ def prepare_servers(
     ]
 
 
-def server_endpoints(scenario: Scenario, expanded: Mapping[str, McpServer]) -> dict[str, Endpoint]:
-    """Return the endpoints of the servers that have an address. Their headers are added when a request is sent."""
-    return {
-        _endpoint_name(scenario, name): Endpoint(server.url, headers=server.headers)
-        for name, server in expanded.items()
-        if server.url is not None
-    }
-
-
 def _target(
     scenario: Scenario, name: str, server: McpServer, file: Path, root: Path, environ: Mapping[str, str]
 ) -> StdioTarget | HttpTarget:
     if server.url is not None:
         # The wire takes the slash from the end of an address, and some servers insist on it.
-        return HttpTarget(_endpoint_name(scenario, name), "/" if server.url.endswith("/") else "")
+        return HttpTarget(endpoint_name(scenario, name), "/" if server.url.endswith("/") else "")
     variables = {**passed_variables(environ, server.pass_env), **server.env}
     return StdioTarget(server.words, server.folder(file, root), variables)
-
-
-def _endpoint_name(scenario: Scenario, name: str) -> str:
-    return f"the MCP server {name} of {scenario.scenario}"

@@ -9,6 +9,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.engine.runtime.credentials import has_secret_segment, looks_secret
 from salvo.engine.runtime.redact import CREDENTIAL_HEADERS
+from salvo.engine.wire.base import Endpoint
 from salvo.scenarios.spec.env_variables.env_grants import EnvGrants, is_credential
 from salvo.scenarios.spec.env_variables.variables import VariableUse, expand_variables, find_variables, option_secrets
 from salvo.scenarios.spec.schema import Scenario
@@ -92,3 +93,16 @@ def _refused(scenario: Scenario, grants: EnvGrants) -> Iterator[VariableUse]:
             needs_grant = use.name in keys
         if needs_grant and not grants.allows(use.name):
             yield use
+
+
+def server_endpoints(scenario: Scenario, expanded: Mapping[str, McpServer]) -> dict[str, Endpoint]:
+    """Return the endpoints of the servers that have an address. Their headers are added when a request is sent."""
+    return {
+        endpoint_name(scenario, name): Endpoint(server.url, headers=server.headers)
+        for name, server in expanded.items()
+        if server.url is not None
+    }
+
+
+def endpoint_name(scenario: Scenario, name: str) -> str:
+    return f"the MCP server {name} of {scenario.scenario}"
