@@ -32,6 +32,7 @@ import type {
   PlaybookSave,
   QueueQuery,
   ReviewCreate,
+  ShareLinkCreate,
   ToolChoiceTable,
   TrialCreate,
   UnreadCreate,
@@ -204,6 +205,26 @@ export const api = {
     unwrap(client.POST("/api/blind-reviews/next", { body: request })),
   addBlindDecision: (decision: BlindDecisionCreate) => unwrap(client.POST("/api/blind-reviews", { body: decision })),
   blindResults: (query: BlindResultsQuery) => unwrap(client.GET("/api/blind-reviews/results", { params: { query } })),
+  shareLinks: (id: string) =>
+    unwrap(client.GET("/api/reports/{report_id}/share-links", { params: { path: { report_id: id } } })),
+  createShareLink: (id: string, link: ShareLinkCreate) =>
+    unwrap(client.POST("/api/reports/{report_id}/share-links", { params: { path: { report_id: id } }, body: link })),
+  revokeShareLink: (id: string, linkId: string) =>
+    unwrap(
+      client.DELETE("/api/reports/{report_id}/share-links/{link_id}", {
+        params: { path: { report_id: id, link_id: linkId } },
+      }),
+    ),
+  sharedReport: (token: string) =>
+    unwrap(client.GET("/api/shared/report", { params: { header: { "X-Share-Token": token } } })),
+  /** The file of a shared report. It is fetched, because the address of a download would have to contain the token. */
+  sharedExport: (token: string, format: "json" | "html" | "md"): Promise<Blob> =>
+    unwrap(
+      client.GET("/api/shared/export", {
+        params: { header: { "X-Share-Token": token }, query: { format } },
+        parseAs: "blob",
+      }),
+    ) as Promise<Blob>,
   reviewQueue: (query: QueueQuery) => unwrap(client.GET("/api/review-queue", { params: { query } })),
   reportExportUrl: (id: string, format: "json" | "html" | "md", signed = false) =>
     `/api/reports/${encodeURIComponent(id)}/export?format=${format}${signed ? "&signed=true" : ""}`,

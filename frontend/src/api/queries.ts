@@ -42,6 +42,10 @@ export const queries = {
   // Somebody else may review the same report at this moment.
   review: (id: string) =>
     queryOptions({ queryKey: ["review", id], queryFn: () => api.review(id), staleTime: 0, refetchInterval: 15_000 }),
+  shareLinks: (id: string) =>
+    queryOptions({ queryKey: ["share-links", id], queryFn: () => api.shareLinks(id), staleTime: 0 }),
+  sharedReport: (token: string) =>
+    queryOptions({ queryKey: ["shared", token], queryFn: () => api.sharedReport(token), gcTime: 0 }),
   reviewQueue: (query: QueueQuery) =>
     queryOptions({ queryKey: ["review-queue", query], queryFn: () => api.reviewQueue(query), staleTime: 0 }),
   blindSeries: () => queryOptions({ queryKey: ["blind-reviews", "series"], queryFn: api.blindSeries, staleTime: 0 }),

@@ -14,6 +14,11 @@ function lazyRoute(path: string, load: () => Promise<React.ComponentType>): Rout
 /** The first page is part of the initial load; the others are loaded when they are first visited. */
 const routes: RouteObject[] = [
   {
+    errorElement: <NotFound />,
+    hydrateFallbackElement: <Loading label="the page" />,
+    children: [lazyRoute("shared", async () => (await import("@/features/playbooks/sharing/SharedPage")).SharedPage)],
+  },
+  {
     element: <Shell />,
     errorElement: <NotFound />,
     hydrateFallbackElement: <Loading label="the page" />,

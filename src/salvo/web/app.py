@@ -49,6 +49,7 @@ from salvo.web.routes import (
     judges,
     operations,
     reports,
+    sharing,
 )
 from salvo.web.routes.accounts import login, session, users
 from salvo.web.routes.playbooks import playbook_trials, playbooks, saved_playbooks
@@ -157,6 +158,7 @@ def create_app(
         users,
         reviews,
         blind_reviews,
+        sharing,
         audit,
         about,
         operations,

@@ -15,7 +15,7 @@ from salvo.web.responses import ForbiddenError
 from salvo.web.sessions import CurrentUser
 
 _OPERATIONS: Mapping[Role | None, tuple[str, ...]] = {
-    None: ("getLoginOptions", "logIn"),
+    None: ("getLoginOptions", "logIn", "getSharedReport", "exportSharedReport"),
     Role.READER: (
         *("getAbout", "getSession", "endSession", "changePassword", "listExamples", "listEvaluators"),
         *("listPlaybooks", "getPlaybook", "validatePlaybook", "getEvaluation", "watchEvaluation"),
@@ -47,6 +47,9 @@ _OPERATIONS: Mapping[Role | None, tuple[str, ...]] = {
             "clearBaseline",
             "nextLabel",
             "addLabel",
+            "createShareLink",
+            "listShareLinks",
+            "revokeShareLink",
         ),
     ),
     Role.ADMIN: ("deleteReport", "deleteDocumentBatch", "listUsers"),

@@ -33,6 +33,8 @@ DOCUMENTS = "/api/documents"
 LOGIN = "/login"
 USER_LOGIN = "/api/login"
 """Where users log in with their names; it needs no session."""
+SHARED = "/api/shared/"
+"""What share links show. A request has the token of a link in a header instead of a session."""
 HEALTH = ("/healthz", "/readyz")
 _MAX_LOGGED_PATH = 200
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -123,7 +125,8 @@ class SecurityMiddleware:
             )
         if scope["path"] == LOGIN and scope["method"] == "GET":
             return self._log_in(scope)
-        needs_session = _has_data(scope["path"]) and scope["path"] != USER_LOGIN
+        is_open = scope["path"] == USER_LOGIN or scope["path"].startswith(SHARED)
+        needs_session = _has_data(scope["path"]) and not is_open
         refusal = await self._authenticate(scope, headers) if needs_session else None
         return refusal or _reject_content_type(scope, headers)
 

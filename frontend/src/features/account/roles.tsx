@@ -5,13 +5,16 @@ import { queries } from "@/api/queries";
 import type { Role } from "@/api/types";
 import { TextLink } from "@/components/Button";
 import { PageTitle } from "@/components/layout";
+import { useSharedReview } from "./sharedView";
 
 /** Each includes those before it. */
 const ROLES: readonly Role[] = ["reader", "reviewer", "admin"];
 
 /** Whether who is logged in may do what needs this role. The server decides; the page hides what it would refuse. */
 export function useHasRole(role: Role): boolean {
-  const { data } = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY });
+  const isShared = useSharedReview() !== null;
+  const { data } = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY, enabled: !isShared });
+  if (isShared) return role === "reader";
   return !data || ROLES.indexOf(data.role) >= ROLES.indexOf(role);
 }
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "review": LazyCommand(
         "salvo.cli.byop.review", "Review a report: accept, override, comment, assign, sign off; or list what waits."
     ),
+    "share": LazyCommand("salvo.cli.byop.share", "Share a report by a link that expires; list and revoke its links."),
     "compare": LazyCommand(
         "salvo.cli.byop.compare",
         "Compare two reports: what changed, and whether the text or the judge changed.",

@@ -29,6 +29,9 @@ ACTIONS: dict[str, str] = {
     audit_log.PLAYBOOK_RESTORED: "Playbook restored",
     audit_log.DOCUMENT_BATCH: "Batch of documents stored",
     audit_log.DOCUMENT_BATCH_DELETED: "Batch of documents deleted",
+    audit_log.SHARE_LINK_CREATED: "Share link created",
+    audit_log.SHARE_LINK_OPENED: "Share link opened for the first time",
+    audit_log.SHARE_LINK_REVOKED: "Share link revoked",
     audit_log.KEY_ROTATED: "Signing key replaced",
     audit_log.KEY_REVOKED: "Signing key revoked",
     audit_log.USER_ADDED: "User added",
@@ -93,11 +96,15 @@ def _details(content: Mapping[str, Any]) -> str:
     status = report.get("overall_status") if isinstance(report, dict) else None
     names = ("format", "subject", "reason", "public_key", "system_user", "user", "role")
     values = {name: content.get(name) for name in names}
+    link = content.get("share_link")
+    columns = link if isinstance(link, dict) else {}
     details = (
         str(values["user"] or ""),
         f"role {values['role']}" if values["role"] else "",
         str(status) if status else "",
         f"as {values['format']}" if values["format"] else "",
+        f"link {columns['id']}" if columns.get("id") else "",
+        f"until {columns['expires_at']}" if columns.get("expires_at") else "",
         f"subject {values['subject']}" if values["subject"] else "",
         str(values["public_key"] or ""),
         str(values["reason"] or ""),

@@ -25,6 +25,8 @@ class LoggedEvaluation:
     baseline: dict[str, Any] | None = None
     reviews: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The columns of each review event, by its id."""
+    share_links: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The columns of each share link, by its id."""
     document: dict[str, Any] | None = None
     erasure: AuditEntry | None = None
     unreadable: bool = False
@@ -87,6 +89,9 @@ def _apply(entry: AuditEntry, evaluation: LoggedEvaluation) -> None:
     elif entry.action == audit_log.REVIEW:
         columns = _mapping(content.get("review"))
         evaluation.reviews[str(columns.get("event_id"))] = columns
+    elif entry.action in (audit_log.SHARE_LINK_CREATED, audit_log.SHARE_LINK_OPENED, audit_log.SHARE_LINK_REVOKED):
+        columns = _mapping(content.get("share_link"))
+        evaluation.share_links.setdefault(str(columns.get("id")), {}).update(columns)
     elif entry.action in (audit_log.ERASURE, audit_log.DELETION):
         evaluation.erasure = entry
 

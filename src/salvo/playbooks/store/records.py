@@ -214,3 +214,4 @@ class RawRows:
     document: RawRow | None
     reviews: tuple[RawRow, ...]
     review_texts: tuple[RawRow, ...]
+    share_links: tuple[RawRow, ...]

@@ -62,6 +62,7 @@ from salvo.playbooks.store.rows import evaluations as rows
 from salvo.playbooks.store.rows.audit_entries import AuditFilter, AuditPage
 from salvo.playbooks.store.rows.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
+from salvo.playbooks.store.share_links import ShareLinks
 from salvo.playbooks.store.tables import evaluations
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class EvaluationStore:
         self.reviews = ReviewStore(database, clock)
         self.batches = DocumentBatches(database, clock, self._owner)
         self.saved_playbooks = SavedPlaybooks(database, clock)
+        self.share_links = ShareLinks(database, clock)
 
     @cached_property
     def accounts(self) -> AccountStore:
@@ -544,11 +546,18 @@ class EvaluationStore:
 
     # The audit log.
 
-    def record_export(self, evaluation_id: str, form: str, content: bytes, *, user: str | None = None) -> None:
-        """Record that the report was exported: the format, the hash of the file, and the user who is logged in."""
+    def record_export(
+        self, evaluation_id: str, form: str, content: bytes, *, user: str | None = None, share_link: str | None = None
+    ) -> None:
+        """Record that the report was exported: the format, the hash of the file, and the user who is logged in.
+
+        `share_link` is the id of the link through which it was exported instead.
+        """
         with self._database.writing(alone=True) as connection:
             report_hash = as_logged(rows.get_row(connection, evaluation_id)["report_hash"])
             details = {"format": form, "file_sha256": sha256(content), **audit_log.who(user)}
+            if share_link is not None:
+                details["share_link"] = {"id": share_link}
             entry = audit_log.content(audit_log.EXPORT, evaluation_id, report_hash, at=self._now(), **details)
             audit_entries.append(connection, entry)
 

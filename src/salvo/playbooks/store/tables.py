@@ -227,6 +227,26 @@ user_sessions = Table(
     Column("expires_at", Text, nullable=False),
 )
 
+share_links = Table(
+    "byop_share_links",
+    metadata,
+    Column("id", _Name, primary_key=True),
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), nullable=False),
+    Column("token_hash", _Name, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("authenticated", Boolean, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("revoked_at", Text),
+    Column("revoked_by", Text),
+    Column("first_opened_at", Text),
+    Column("last_opened_at", Text),
+    Column("note", Text, nullable=False),
+    Index("byop_share_links_by_token", "token_hash", unique=True),
+    Index("byop_share_links_by_evaluation", "evaluation_id"),
+)
+"""Links that show one report to whoever has their token, of which only the hash is stored."""
+
 login_attempts = Table(
     "byop_login_attempts",
     metadata,
@@ -265,6 +285,9 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "key": "the hash of a name for which a password was tried",
         "attempts": "how many were tried",
         "blocked_until": "until when no other one is accepted",
+    },
+    "byop_share_links": {
+        "last_opened_at": "when the link was last used; the log has the first time, and every export",
     },
 }
 """The columns that only coordinate processes or let people in. `byop verify` compares all others with the

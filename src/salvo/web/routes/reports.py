@@ -142,6 +142,10 @@ class StoredReport:
 def show(report_id: str, services: ServicesDep) -> StoredReport:
     """Return a report with its texts, and whether it is a baseline."""
     stored, report = services.load_with_report(report_id)
+    return stored_report(stored, report, _replaced_baseline(stored, services))
+
+
+def stored_report(stored: StoredEvaluation, report: Report, replaces: BaselineRecord | None) -> StoredReport:
     texts = None if stored.inputs is None else report_texts(stored.inputs)
     resumable = texts is not None and report.incomplete
     return StoredReport(
@@ -151,7 +155,7 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
         texts=texts,
         baseline_since=stored.baseline_since,
         baseline_refused=labels.baseline_refused(report),
-        baseline_replaces=_replaced_baseline(stored, services),
+        baseline_replaces=replaces,
         resumable=resumable,
         withheld=_withheld(report),
         withheld_notice=labels.WITHHELD,
@@ -248,7 +252,7 @@ class ExportFormat(StrEnum):
     JUNIT = "xml"
 
 
-_CONTENT_TYPES = {
+CONTENT_TYPES = {
     ExportFormat.JSON: "application/json",
     ExportFormat.HTML: "text/html",
     ExportFormat.MARKDOWN: "text/markdown",
@@ -260,7 +264,7 @@ _CONTENT_TYPES = {
     "/reports/{report_id}/export",
     operation_id="exportReport",
     response_class=Response,
-    responses={200: {"content": {name: {} for name in _CONTENT_TYPES.values()}, "description": "The file."}},
+    responses={200: {"content": {name: {} for name in CONTENT_TYPES.values()}, "description": "The file."}},
 )
 def export(
     report_id: str,
@@ -278,8 +282,12 @@ def export(
     key = required_signing_key(services) if signed else None
     content = render(Path(f"report.{export_format}"), report, stored.inputs, key, review=review)
     services.store.record_export(stored.id, export_format, content, user=user.authenticated_name)
-    disposition = f'attachment; filename="byop-report-{stored.id}.{export_format}"'
-    return Response(content, media_type=_CONTENT_TYPES[export_format], headers={"content-disposition": disposition})
+    return report_file(stored.id, export_format, content)
+
+
+def report_file(report_id: str, export_format: ExportFormat, content: bytes) -> Response:
+    disposition = f'attachment; filename="byop-report-{report_id}.{export_format}"'
+    return Response(content, media_type=CONTENT_TYPES[export_format], headers={"content-disposition": disposition})
 
 
 class ReportPair(RequestModel, json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]}):

@@ -65,7 +65,7 @@ def new_value(column: "Column[Any]", value: Any) -> Any:
     if isinstance(column.type, Boolean):
         return not value
     if isinstance(column.type, Integer):
-        return (value or 0) + 7
+        return (value or 0) + 70
     if isinstance(column.type, Float):
         return (value or 0) + 0.25
     return f"{value or ''} "
@@ -89,6 +89,9 @@ def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
     unguarded.reviews.add("id-0001", override())
     unguarded.batches.create(BATCH)
     unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", note="First.", based_on=None)
+    shared = unguarded.share_links.create("id-0001", note="For counsel.")
+    unguarded.share_links.open(shared.token)
+    unguarded.share_links.revoke("id-0001", shared.link.id)
 
     def signatures() -> list[VerificationFinding]:
         return chain_signatures.check(unguarded.audit_log(), unguarded.head_signatures())
@@ -140,6 +143,7 @@ def test_only_columns_that_coordinate_processes_or_let_people_in_are_no_evidence
         },
         "byop_user_sessions": {"id_hash", "name_key", "created_at", "expires_at"},
         "byop_login_attempts": {"key", "attempts", "blocked_until"},
+        "byop_share_links": {"last_opened_at"},
     }
 
 
@@ -160,6 +164,11 @@ def test_only_columns_that_coordinate_processes_or_let_people_in_are_no_evidence
         withdrawn_at, note, document FROM byop_playbook_versions""",
         "DELETE FROM byop_batches",
         "INSERT INTO byop_batches SELECT 'another', created_at, title, subject, planned, unread FROM byop_batches",
+        "DELETE FROM byop_share_links",
+        """INSERT INTO byop_share_links SELECT 'forged', 'id-0002', 'another', created_at, created_by, authenticated,
+        expires_at, revoked_at, revoked_by, first_opened_at, last_opened_at, note FROM byop_share_links""",
+        """INSERT INTO byop_share_links SELECT 'forged', 'nowhere', 'another', created_at, created_by, authenticated,
+        expires_at, revoked_at, revoked_by, first_opened_at, last_opened_at, note FROM byop_share_links""",
         "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
         "DELETE FROM byop_evaluations WHERE id = 'id-0003'",
     ],
@@ -173,6 +182,7 @@ def test_inserted_and_deleted_rows_are_found(unguarded: EvaluationStore, stateme
     unguarded.set_baseline("id-0001")
     unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", based_on=None)
     unguarded.batches.create(BATCH)
+    unguarded.share_links.create("id-0001")
     assert altered(verify_store.verify_all(unguarded)) == ""
     execute(unguarded, statement)
     assert altered(verify_store.verify_all(unguarded)) != ""

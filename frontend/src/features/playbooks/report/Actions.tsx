@@ -4,6 +4,7 @@ import type { StoredReport } from "@/api/types";
 import { Button, DownloadLink } from "@/components/Button";
 import { ForRole } from "@/features/account/roles";
 import { IntegrityMenu } from "../audit/IntegrityMenu";
+import { ShareMenu } from "../sharing/ShareMenu";
 import { BaselineMenu } from "./BaselineMenu";
 import { DeleteMenu } from "./DeleteMenu";
 
@@ -20,6 +21,7 @@ export function Actions({ stored }: { stored: StoredReport }) {
       <DownloadLink href={api.reportExportUrl(id, "json")}>Export JSON</DownloadLink>
       <IntegrityMenu reportId={id} />
       <ForRole needs="reviewer">
+        <ShareMenu reportId={id} />
         <BaselineMenu stored={stored} />
       </ForRole>
       <ForRole needs="admin">

@@ -3,10 +3,12 @@ import { Badge } from "@/components/Badge";
 import { TextLink } from "@/components/Button";
 import { FactRows, Section, Table, TD, TextList } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
+import { useSharedReview } from "@/features/account/sharedView";
 import { checkTitle, formatTime } from "@/lib/format";
 
 export function Drift({ report, labels }: { report: Report; labels: ReportLabels }) {
   const drift = report.drift_summary;
+  const isShared = useSharedReview() !== null;
   // The labels have the time as the exports print it; the page shows it in the local time zone.
   const facts = labels.drift_facts.map((fact) =>
     fact.value === drift.baseline_timestamp ? { ...fact, value: formatTime(fact.value) } : fact,
@@ -17,10 +19,14 @@ export function Drift({ report, labels }: { report: Report; labels: ReportLabels
       {drift.baseline_id ? (
         <>
           <FactRows facts={facts} />
-          <p className="mt-3 flex flex-wrap gap-x-5 print:hidden">
-            <TextLink to={`/reports/${drift.baseline_id}`}>Open the baseline</TextLink>
-            <TextLink to={`/compare?a=${drift.baseline_id}&b=${report.report_id}`}>Compare with the baseline</TextLink>
-          </p>
+          {isShared ? null : (
+            <p className="mt-3 flex flex-wrap gap-x-5 print:hidden">
+              <TextLink to={`/reports/${drift.baseline_id}`}>Open the baseline</TextLink>
+              <TextLink to={`/compare?a=${drift.baseline_id}&b=${report.report_id}`}>
+                Compare with the baseline
+              </TextLink>
+            </p>
+          )}
         </>
       ) : null}
       {drift.changed_checks.length ? (

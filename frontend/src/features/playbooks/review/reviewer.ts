@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { queries } from "@/api/queries";
+import { useSharedReview } from "@/features/account/sharedView";
 
 function remembered(key: string, fallback: string) {
   const listeners = new Set<() => void>();
@@ -48,7 +49,8 @@ export function useReviewerName(): [string, (name: string) => void] {
 
 /** The name of the user who is logged in; null if nobody logged in with a name. */
 export function useUserName(): string | null {
-  const { data } = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY });
+  const isShared = useSharedReview() !== null;
+  const { data } = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY, enabled: !isShared });
   return data?.authenticated ? data.user : null;
 }
 

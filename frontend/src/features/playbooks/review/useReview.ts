@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { ReportReview, ReviewCreate } from "@/api/types";
+import { useSharedReview } from "@/features/account/sharedView";
 import { useReviewerName } from "./reviewer";
 
 /** A step without its actor. Without `seen`, the reviewer has seen what the page shows now. */
@@ -20,7 +21,9 @@ export interface ReviewActions {
 export function useReview(reportId: string): ReviewActions {
   const client = useQueryClient();
   const [actor] = useReviewerName();
-  const { data: review, error } = useQuery(queries.review(reportId));
+  const shared = useSharedReview();
+  const { data, error } = useQuery({ ...queries.review(reportId), enabled: shared === null });
+  const review = shared ?? data;
   const mutation = useMutation({
     mutationFn: (step: StepDraft) =>
       api.addReviewEvent(reportId, { seen: review?.last_sequence ?? 0, ...step, actor: actor.trim() }),

@@ -11,7 +11,7 @@ from salvo.errors import StoreError, UnknownIdError
 from salvo.playbooks.audit import chain_signatures
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows, project
-from salvo.playbooks.audit.verification import verify, verify_results, verify_reviews, verify_rows
+from salvo.playbooks.audit.verification import verify, verify_results, verify_reviews, verify_rows, verify_share_links
 from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.store import EvaluationStore
@@ -38,6 +38,7 @@ def _verify(
     if rows.evaluation is not None:
         findings.append(verify_rows.check_rows(rows, logged))
         findings += verify_reviews.check_reviews(rows, logged)
+        findings += verify_share_links.check_share_links(rows, logged)
     return [*findings, chain]
 
 

@@ -18,6 +18,7 @@ from salvo.playbooks.store.tables import (
     playbooks,
     review_texts,
     reviews,
+    share_links,
     votes,
 )
 
@@ -32,7 +33,8 @@ def load(connection: Connection, evaluation_id: str) -> RawRows:
     texts = connection.execute(select(*map(_raw, review_texts.c)).where(review_texts.c.event_id.in_(of_reviews)))
     text_rows = tuple(dict(row) for row in texts.mappings())
     document = _first(_rows(connection, documents, evaluation_id=evaluation_id))
-    return RawRows(evaluation, _first(used), vote_rows, baseline, document, review_rows, text_rows)
+    links = tuple(_rows(connection, share_links, evaluation_id=evaluation_id))
+    return RawRows(evaluation, _first(used), vote_rows, baseline, document, review_rows, text_rows, links)
 
 
 def _first(rows: list[RawRow]) -> RawRow | None:
@@ -63,7 +65,9 @@ def list_orphans(connection: Connection) -> list[tuple[str, str]]:
     """Return the tables and ids of rows about what is not stored, or whose id is no text."""
     stored = select(evaluations.c.id)
     no_texts = [evaluation_id for evaluation_id in _all_ids(connection) if not isinstance(evaluation_id, str)]
-    references = [(table, table.c.evaluation_id, stored) for table in (votes, baselines, documents, reviews)]
+    references = [
+        (table, table.c.evaluation_id, stored) for table in (votes, baselines, documents, reviews, share_links)
+    ]
     references.append((review_texts, review_texts.c.event_id, select(reviews.c.event_id)))
     return [(evaluations.name, str(as_logged(evaluation_id))) for evaluation_id in no_texts] + [
         (table.name, str(as_logged(name)))

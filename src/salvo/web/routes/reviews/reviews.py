@@ -123,7 +123,7 @@ def show_review(report_id: str, services: ServicesDep) -> ReportReview:
     """Return what people decided, said and signed about a report."""
     stored, report = services.load_with_report(report_id)
     store = services.store
-    return _detail(report, store.review_events(stored.id), store.reviews.reviewers())
+    return report_review(report, store.review_events(stored.id), store.reviews.reviewers())
 
 
 @router.post("/reports/{report_id}/review", status_code=201, operation_id="addReviewEvent")
@@ -136,10 +136,10 @@ def add_review(report_id: str, step: ReviewCreate, services: ServicesDep, user: 
     store = services.store
     fields = {**step.model_dump(), "actor": user.authenticated_name or step.actor or ""}
     store.reviews.add(stored.id, ReviewDraft(**fields, authenticated=user.authenticated))
-    return _detail(report, store.review_events(stored.id), store.reviews.reviewers())
+    return report_review(report, store.review_events(stored.id), store.reviews.reviewers())
 
 
-def _detail(report: Report, events: Sequence[ReviewEvent], reviewers: list[str]) -> ReportReview:
+def report_review(report: Report, events: Sequence[ReviewEvent], reviewers: list[str]) -> ReportReview:
     now = state(report, events)
     reviewed = as_reviewed(report, now)
     evaluator_status, reviewed_status = labels.status(report), labels.status(reviewed)
