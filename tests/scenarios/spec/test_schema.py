@@ -90,10 +90,17 @@ def test_the_schema_describes_every_field() -> None:
         ("confirmed", "final_output.confirmation_id", "confirmed"),
         (None, "final_output.confirmation_id", "confirmation_id"),
         (None, "metrics", "metrics"),
+        (None, "turns[1].tool_calls[?name=='a.b'].arguments", "arguments"),
+        (None, "trace.tool_calls[?name=='a.b']", "tool_calls[?name=='a.b']"),
+        (None, "trace[?type=='model'] | [-1].data.stop", "stop"),
+        (None, "contains(final_output.said, 'A-2')", "contains(final_output.said, 'A-2')"),
+        (None, "length(metrics.calls)", "length(metrics.calls)"),
+        (None, "metrics.cost < metrics.limit", "metrics.cost < metrics.limit"),
+        (None, 'final_output."a.b"', 'final_output."a.b"'),
         (None, None, "jmespath"),
     ],
 )
-def test_an_assertions_label_is_its_name_else_the_last_segment_of_its_path_else_its_type(
+def test_an_assertions_label_is_its_name_else_the_last_segment_of_a_plain_path_else_its_type(
     name: str | None, path: str | None, label: str
 ) -> None:
     fields = {"path": path} if path else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -153,3 +154,13 @@ def first_lines(lines: Sequence[str], most: int) -> list[str]:
 def display_json(value: Any, length: int = 200) -> str:
     """Return the value as JSON on one line, truncated."""
     return truncate(printable(json.dumps(value, ensure_ascii=False, default=str)), length)
+
+
+_PLAIN_PATH = re.compile(r"""(?:[^\[\](){}=<>!&,"'`]|\[[^\[\]]*\])+""")
+_LAST_SEGMENT = re.compile(r"(?:[^.\[\]]|\[[^\[\]]*\])+$")
+
+
+def path_label(path: str) -> str:
+    """Return the last segment of a JMESPath; all of one that computes something, such as `length(a.b)`."""
+    segment = _LAST_SEGMENT.search(path) if _PLAIN_PATH.fullmatch(path) and "||" not in path else None
+    return segment[0] if segment else path

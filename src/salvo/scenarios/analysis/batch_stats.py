@@ -12,6 +12,7 @@ from typing import Any
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Tally
+from salvo.engine.text.formatting import path_label
 from salvo.records import record
 from salvo.scenarios.analysis.summary import AssertionSummary, summarise
 from salvo.scenarios.result import CUSTOM, DEFAULT_JUDGES, Batch, full_model
@@ -162,7 +163,7 @@ def _assertions(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, An
     counts: Counter[str] = Counter()
     for assertion in document.get("assertions", ()):
         path = assertion.get("path")
-        label = assertion.get("name") or (str(path).rsplit(".", 1)[-1] if path else assertion.get("type"))
+        label = assertion.get("name") or (path_label(str(path)) if path else assertion.get("type"))
         counts[label] += 1
         kind = "the judge" if _is_judge(assertion) else "the assertion"
         yield f"{kind} {label}" + (f" ({counts[label]})" if counts[label] > 1 else ""), assertion

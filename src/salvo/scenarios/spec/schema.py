@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticKnownError
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
+from salvo.engine.text.formatting import path_label
 from salvo.engine.wire.matching import ignore_rule_error
 from salvo.records import record
 from salvo.scenarios.result import MCP
@@ -59,7 +60,10 @@ class Assertion(FileModel):
     model_config = ConfigDict(extra="allow")
 
     type: str = Field(description="Which evaluator judges it.")
-    name: str | None = Field(None, description="The label in tables; else the path's last segment, else the type.")
+    name: str | None = Field(
+        None,
+        description="The label in tables; else the path's last segment, else the type.",
+    )
     required: bool = Field(False, description="A failure makes the whole run score 0.")
     weight: float = Field(1.0, ge=0, allow_inf_nan=False, description="Its share of the score, beside the others'.")
     at: At | None = Field(
@@ -81,7 +85,7 @@ class Assertion(FileModel):
     @property
     def label(self) -> str:
         path = self.fields.get("path")
-        return self.name or (str(path).rsplit(".", 1)[-1] if path else self.type)
+        return self.name or (path_label(str(path)) if path else self.type)
 
     @property
     def parts(self) -> list[tuple[FieldPath, Assertion]]:
