@@ -36,6 +36,23 @@ assertions:
   - {type: tool_sequence, name: finds it, expected: [find_order]}
   - {type: text, name: says dollars, contains_all: [dollars]}
 """
+USER = """
+class Customer:
+    def __init__(self):
+        self.number = len(list(Path(__file__).parent.glob("talk-*")))
+        (Path(__file__).parent / f"talk-{self.number}").touch()
+
+    def next_message(self, transcript):
+        return None if len(transcript) == 4 else 404 if self.number == 0 else "I want to return my kettle."
+"""
+TALK = """
+scenario: talk
+adapter: agent:Shop
+tools: [{name: find_order, parameters: {type: object, properties: {id: {type: string}}}, response: {total: 25}}]
+user: {python: "agent:Customer"}
+runs: 3
+assertions: [{type: text, contains_all: [dollars]}]
+"""
 SALVO = [sys.executable, "-c", "from salvo.cli.salvo import salvo; salvo()"]
 
 
@@ -67,6 +84,29 @@ def test_the_page_of_a_run_shows_the_turns_as_a_chat(board: ServerProcess, folde
     expect(second).to_contain_text("You get 25 dollars back.")
     expect(second).to_contain_text("1 tool call")
     page.get_by_role("link", name="step").first.click()
+    assert barriers(page) == []
+
+
+@pytest.fixture
+def board_with_errors(tmp_path: Path) -> Iterator[ServerProcess]:
+    """A batch of three runs, the first of which has no usable user."""
+    (tmp_path / ".salvo").mkdir()
+    (tmp_path / "agent.py").write_text(f"from pathlib import Path\n{AGENT}{USER}")
+    (tmp_path / "talk.yaml").write_text(TALK)
+    subprocess.run([*SALVO, "run", "-j", "1"], cwd=tmp_path, capture_output=True, check=False)
+    with server_process(tmp_path, served_by="salvo dashboard") as server:
+        yield server
+
+
+def test_the_page_of_a_batch_shows_what_runs_without_a_usable_user_leave_open(
+    board_with_errors: ServerProcess, tmp_path: Path, visit: Visit
+) -> None:
+    (file,) = (tmp_path / ".salvo/batches").glob("*.json")
+    page = visit(board_with_errors).open(f"/scenarios/batches/{file.stem}")
+    expect(page.get_by_text("2 of 3, 1 error")).to_be_visible()
+    bounds = "66% to 100%: the pass rate if the run without a usable user had failed, or passed"
+    expect(page.get_by_text(bounds)).to_be_visible()
+    expect(page.get_by_text("2.0 to completion on average, 2 to 2")).to_be_visible()
     assert barriers(page) == []
 
 

@@ -186,6 +186,7 @@ function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
     { name: "Passed", value: `${formatCount(summary.passed)} of ${formatCount(summary.completed)}` },
     { name: "Pass rate", value: figure("pass rate") ?? UNKNOWN },
     ...(summary.labels ? [{ name: "Pass rate corrected by labels", value: figure("corrected") ?? UNKNOWN }] : []),
+    ...(summary.pass_rate_bounds ? [{ name: "Bounds of the pass rate", value: figure("bounds") ?? UNKNOWN }] : []),
     { name: "Required pass rate", value: labels.required },
     ...(evidence ? evidenceFacts(evidence, summary) : []),
     { name: "Average score", value: formatScore(summary.average_score) },
@@ -195,10 +196,14 @@ function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
     ...(summary.lost ? [{ name: "In flight at an end", value: figure("in flight") ?? UNKNOWN }] : []),
     { name: "Cost per run", value: formatSpending(summary.cost.average, summary.cost.average_at_least) },
     { name: "Judge cost (separate)", value: describeCost(summary.judge_cost) },
+    ...(summary.user_cost.unknown || summary.user_cost.at_least
+      ? [{ name: "Simulated user's cost (separate)", value: describeCost(summary.user_cost) }]
+      : []),
     {
       name: "Latency p50, p95, max",
       value: latency ? [latency.p50, latency.p95, latency.max].map(formatSeconds).join(", ") : UNKNOWN,
     },
+    ...(summary.turns ? [{ name: "Turns", value: figure("turns") ?? UNKNOWN }] : []),
     { name: "Batch", value: batch.batch_id, code: true, copy: true },
   ];
 }

@@ -134,7 +134,7 @@ function headFacts(run: RunHead): Fact[] {
     { name: "Score", value: formatScore(run.weighted_score) },
     { name: "Cost", value: formatDollars(metrics.cost) },
     { name: "Judge cost (separate)", value: formatDollars(run.judge_cost) },
-    ...(!run.user_cost ? [] : [{ name: "Simulated user's cost (separate)", value: formatDollars(run.user_cost) }]),
+    ...(run.user_cost === 0 ? [] : [{ name: "Simulated user's cost (separate)", value: formatDollars(run.user_cost) }]),
     { name: "Latency", value: formatSeconds(metrics.latency) },
     { name: "Tokens", value: formatTokens(metrics.tokens) },
     {
