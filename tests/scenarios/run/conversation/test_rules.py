@@ -99,6 +99,17 @@ INVERTED = [
     "You're asking for something.",
     "You want to know about a good kettle?",
     "You send it to shop.example.com/returns at 10:30 on Monday.",
+    "Hello, I am your AI-Pilot.",
+    "I am trying to understand your request.",
+    "I will explain what you want to do.",
+    "I will ask you a series of questions.",
+    "I'm not able to help with them.",
+    "I'm sorry, I can't assist.",
+    "You have a lot of questions.",
+    "I'm a chatbot. I will guide you.",
+    "You wish to know the solution.",
+    "I'm ready to start your chat with a little info.",
+    "What is the problem you are facing?",
 ]
 LEAKED = [
     "As a simulated user, I would now ask for my money.",
@@ -133,6 +144,7 @@ LEAKED = [
     "You want to know how the person is.",
     "A message about a conversation that begins",
     "You can not use this message. You should not copy it.",
+    "I will send the text that does not have an ending tag, just the tag of what the text says:",
 ]
 
 
@@ -162,6 +174,38 @@ def test_a_placeholder_is_caught(message: str) -> None:
 @pytest.mark.parametrize("message", ["", " ", "{", "…"])
 def test_a_message_without_words_is_caught(message: str) -> None:
     assert broken(message) == "The message has no words."
+
+
+@pytest.mark.parametrize(
+    "persona, message",
+    [
+        ("a friendly customer", "Hello, I'm a friendly customer and I'm asking for a refund."),
+        ("You are an impatient old lady; you live in London.", "I am an impatient old lady, hurry up."),
+        ("writes short sentences, a loyal customer", "As a loyal customer, I want more."),
+    ],
+)
+def test_a_user_that_calls_itself_what_its_persona_says_is_caught(persona: str, message: str) -> None:
+    facts = UserFacts(persona, goal="a refund", knows={})
+    assert "instructions or its reasoning" in " ".join(violations(message, facts, [], []))
+
+
+@pytest.mark.parametrize(
+    "persona, message",
+    [
+        ("nervous, not technical", "I'm not technical, sorry."),
+        ("bought a kettle, is a teacher", "I bought a kettle. I'm a teacher."),
+        ("a friendly customer", "You are not very friendly to a customer."),
+    ],
+)
+def test_what_the_persona_makes_a_person_say_is_not_caught(persona: str, message: str) -> None:
+    assert violations(message, UserFacts(persona, goal="a refund", knows={}), [], []) == []
+
+
+def test_who_speaks_of_the_conversation_before_it_has_begun_is_caught() -> None:
+    message = "The conversation is going to be over, no one will be able to change the final answer."
+    assert "instructions or its reasoning" in " ".join(violations(message, FACTS, [], []))
+    assert violations("I do not like the conversation so far.", FACTS, AGENT, USER) == []
+    assert violations("I write because of the conversation with your colleague.", FACTS, [], []) == []
 
 
 def test_who_has_to_do_with_users_may_speak_of_them() -> None:
@@ -214,6 +258,14 @@ def test_what_the_agent_put_in_brackets_may_be_named() -> None:
         "The order number is MISSING.",
         "My email is a at example dot com.",
         "You may first ask the shop on the wrong street.",
+        "I am your oldest customer, and nobody could help me.",
+        "I can't help it, I am angry. I need help. I'd like help with it.",
+        "I am trying to help my mother with her kettle.",
+        "I don't understand your request. Which number do you need?",
+        "Can you help? I hope you can help me with this.",
+        "Do you have more questions? I have a lot of questions myself.",
+        "I will explain what happened.",
+        "If you wish to see it, I still have the price tag of my kettle.",
         "See [the photo](shop.example.com/returns). Is 5 < 25 and 25 > 3? a[i] is what it shows.",
     ],
 )

@@ -36,6 +36,11 @@ _OWNED = r"(?:order|account|booking|reservation|customer|purchase)"
 _SERVED = rf"(?:{_OWNED}|refund|return|ticket|case|request)"
 _SERVING = r"(?:process|issu|initiat|refund|locat|shipp|look up|cancel|approv)(?:ed|e|ing)?"
 _OFFER = r"(?:'ll| will| can| could|'d like to| would like to|'(?:m|re) going to| (?:am|are) going to)"
+_ABLE = (
+    r"(?:(?:'m|'re| am| are)(?: not)? (?:un)?able to|(?: can| could|'ll| will)(?: not)?"
+    r"|(?: cannot| can't| couldn't| won't)(?: be able to)?)"
+)
+_CUSTOMER = r"(?:\w+ ){0,2}(?:customer|client|guest|patient|tenant|member|subscriber|neighbou?r|caller|user)\b"
 _PAYING = r"(?:refund|send|pay|credit|transfer|issue|process|return)"
 _ELSEWHERE = r"(?! (?:\w+ )?(?:shop|store|warehouse|office|company|team|branch|headquarters)\b)"
 _PAYMENT = r"(?: (?:a|the) (?:full )?(?:refund|return) (?:for|of|to))"
@@ -53,8 +58,15 @@ _AGENT_PHRASES = (
     r"\b(?:how|what|who) (?:can|may|could|do|should) (?:i|we) (?:help|assist|do for you)\b",
     r"\b(?:anything|something|what) else (?:that )?(?:i|we) can (?:help|assist|do for you)\b",
     r"\b(?:can|may|could) (?:i|we) (?:help|assist) you\b",
-    r"\b(?:happy|glad|here|pleased) to (?:help|assist)\b",
+    r"\b(?:happy|glad|here|pleased|ready) to (?:help|assist)\b",
+    r"\b(?:start|begin|continue) your (?:chat|conversation|session)\b",
     rf"\b(?:i|we){_OFFER} (?:help|assist) you\b",
+    rf"\b(?:i|we){_ABLE} (?:help|assist)(?= (?:you|them|with|in)\b|[.,!?;]|$)",
+    rf"\bi(?:'m| am) your (?!{_CUSTOMER})",
+    r"\bi(?:'m| am) (?:an?|the) (?:chatbot|bot|(?:virtual|digital|ai) (?:assistant|agent))\b",
+    r"(?<!n't )(?<!not )\b(?:understand|handle|fulfill?|complete|received|regarding) your (?:request|[ie]nquiry)\b",
+    r"\bi(?:'ll| will| can)(?: now)? (?:guide|walk) you\b|\b(?:i|we)(?:'ll| will) explain what you\b",
+    r"\bask you a series of questions\b",
     r"\blet (?:me|us) (?:help|assist) you\b",
     r"\blet me [^.!?\n]{1,40} for you\b",
     rf"\b(?:i|we){_OFFER} {_PAYING} [^.!?\n]{{1,40}} to your\b{_ELSEWHERE}",
@@ -62,8 +74,10 @@ _AGENT_PHRASES = (
     r"\bi(?:'m| am) here for you\b",
     r"\bwhat(?:'s| is) your (?:request|question|concern|inquiry|enquiry)\b",
     r"\byou(?:'re| are) asking (?:for|about) something\b",
-    r"\byou want to know about\b",
+    r"\byou want to know about\b|(?<!if )(?<!as )(?<!when )\byou wish to\b",
+    r"\b(?:problem|issue|difficult(?:y|ies)|trouble)s? (?:that )?you(?:'re| are) (?:facing|having|experiencing)\b",
     r"\byou have (?:some|any|a) (?:questions?|requests?|concerns?)\b",
+    r"(?<!do )\byou have (?:many|several|more|(?:a lot|lots) of) (?:questions|requests|concerns)\b",
     r"\b(?:what|how|where|when) would you like\b|\bwould you like (?:me|us) to\b",
     r"\bwhat do you want to (?:do|buy|order|hear|see|ask|talk about)\b",
     r"\b(?:this is|you(?:'ve| have) reached) (?:the )?(?:customer|technical|our) (?:support|service|care)\b",
@@ -101,6 +115,7 @@ _LEAKS = (
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
     rf"</?(?:{_TAGS})\b[^<>]*>",
+    r"\b(?:begin(?:ning)?|start(?:ing)?|opening|end(?:ing)?|closing) tags?\b|\btag of (?:the|a|what)\b",
     r"<<<\w|\w>>>|\[/?inst\]|<\|",
     r"\"(?:message|done)\"\s*:",
 )
@@ -116,6 +131,9 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 """What its instructions call it. People name the one they mean: the person I spoke to."""
+_CONVERSATION = re.compile(r"\b(?:the|this|our) conversation\b(?! (?:i|we|with|between|from|on)\b)", re.IGNORECASE)
+"""What the instructions call it. Nobody speaks of a conversation that has not begun, apart from an earlier one."""
+_SUBJECT = re.compile(r"^(?:you are|you're|i am|i'm|is)\s+")
 _OPTION = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s+(.+)$", re.MULTILINE)
 """A line of a list that the agent offers."""
 _ADDRESSED = frozenset({"i", "we", "you", "your", "my", "our", "me", "us"})
@@ -163,7 +181,7 @@ def _violations(
         yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
     elif phrase := _AS_AGENT.search(plain):
         yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
-    if leak := _leaked(message, facts, known_texts):
+    if leak := _leaked(message, facts, known_texts, has_begun=bool(agent_messages)):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, reply) for reply in agent_messages):
         yield "It repeats what the agent said."
@@ -174,21 +192,36 @@ def _placeholder(message: str, known_texts: Sequence[str]) -> str:
     return next((match for match in matches if not any(match in text for text in known_texts)), "")
 
 
-def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str]) -> str:
+def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str], *, has_begun: bool) -> str:
     match = _LEAK.search(message.replace("’", "'"))
     if match is None and not any(map(_TASK.search, known_texts)):
         match = _TASK.search(message)
     if match is None and not any(re.search(r"\bperson\b", text, re.IGNORECASE) for text in known_texts):
         match = _DESCRIBED.search(message)
+    if match is None and not has_begun and not any("conversation" in text.casefold() for text in known_texts):
+        match = _CONVERSATION.search(message)
     if match is not None:
         return match[0].strip()
     words = _words(message)
     copied = _copied(words, _words(facts.persona), _PERSONA_WORDS) or _copied(words, _words(facts.goal), _GOAL_WORDS)
-    if copied:
+    if copied := copied or _self_description(words, facts.persona):
         return copied
     instructions = _words(facts.instructions)
     is_copy = len(words) >= _SHORTEST_COPY and tuple(words) in _runs(instructions, len(words))
     return message.strip() if is_copy else _copied(words, instructions, _INSTRUCTION_WORDS)
+
+
+def _self_description(words: Sequence[str], persona: str) -> str:
+    """Return the part of the persona that the user calls itself: `I'm a friendly customer`."""
+    for clause in re.split(r"[,;.\n]+| and ", persona.replace("’", "'").casefold()):
+        description = _words(_SUBJECT.sub("", clause.strip()))
+        if len(description) < _SHORTEST_COPY:
+            continue
+        for introduction in (["i'm"], ["i", "am"], ["as"]):
+            wording = (*introduction, *description)
+            if wording in _runs(words, len(wording)):
+                return " ".join(wording)
+    return ""
 
 
 def _copied(words: Sequence[str], source: Sequence[str], length: int) -> str:
@@ -241,7 +274,7 @@ def _chooses(message: str, reply: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[\w'’]+", text.casefold())
+    return re.findall(r"[\w']+", text.casefold().replace("’", "'"))
 
 
 def _leaves(value: Any) -> Iterator[str]:
