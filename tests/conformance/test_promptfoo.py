@@ -166,7 +166,7 @@ def _promptfoo(folder: Path, environ: dict[str, str]) -> dict[tuple[str, str], b
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=900,
     )
     assert (folder / "results.json").exists(), ran.stdout + ran.stderr
     results = json.loads((folder / "results.json").read_text())["results"]["results"]
@@ -191,6 +191,7 @@ def _salvo(project: UserProject) -> dict[tuple[str, str], bool]:
     return verdicts
 
 
+@pytest.mark.timeout(1000)
 def test_every_test_has_the_same_verdict_in_promptfoo_and_in_salvo(project: UserProject) -> None:
     config = {
         "prompts": ["Answer: {{question}}"],
