@@ -39,7 +39,7 @@ _ANSWER_TOKENS = 300
 PENDING = "The votes of its judge wait for the provider's batch: salvo collect"
 
 
-class JudgedRun(NamedTuple):
+class CollectedRun(NamedTuple):
     """A run that has its verdict now."""
 
     result: AgentRunResult
@@ -106,7 +106,7 @@ async def judge_pending(
     price_book: PriceBook,
     recording: Recording | None = None,
     options: RecordingOptions | None = None,
-) -> JudgedRun:
+) -> CollectedRun:
     """Return a pending run with its verdict."""
     answers = AnswerWire(answered, redactor)
     ignored = recording.tape.ignored if recording is not None and recording.tape.matching else None
@@ -136,7 +136,7 @@ async def judge_pending(
     await judge(result, environment, registry, known)
     redact_verdicts(result, redactor)
     if recording is None or recorder is None:
-        return JudgedRun(result, environment.judging.prices)
+        return CollectedRun(result, environment.judging.prices)
     tape = recording.tape
     tape.ambiguous += recorder.tape.ambiguous
     tape.exchanges += recorder.tape.exchanges
@@ -145,4 +145,4 @@ async def judge_pending(
     complete = replace(recording, result=result, prices={**recording.prices, **environment.judging.prices})
     if options is not None and options.hashes_only:
         complete = complete.without_content()
-    return JudgedRun(result, environment.judging.prices, complete.to_files(redactor))
+    return CollectedRun(result, environment.judging.prices, complete.to_files(redactor))
