@@ -114,7 +114,7 @@ def test_a_shard_makes_what_missing_shards_leave(shared: SharedStore) -> None:
     assert ran.exit_code == ExitCode.OK, ran.output
     assert len(counted.calls) % 8 == 0
     assert f"Shard 2/4: {len(counted.calls)} of {len(counted.calls)} runs stored" in ran.stdout
-    assert "The verdict is that of all shards: the same command without --shard gives it" in ran.stdout
+    assert "If all shards have this store, the same command without --shard gives it." in ran.stdout
 
 
 @pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)

@@ -128,8 +128,9 @@ def _print_shard(shard: Shard, work: list[ScenarioRuns], output: RunOutput, *, h
     for reason, count in Counter(run.reason for item in work for run in item.skipped.values()).items():
         echo(f"{pluralize(count, 'run')} not made: {reason}. Call the same command again to make them.")
     if not output.quiet:
-        how = "the same command without --shard gives it" if has_one_store else "salvo merge STORE..."
-        echo(f"The verdict is that of all shards: {how}")
+        echo("The verdict is that of all shards: salvo merge STORE...")
+        if has_one_store:
+            echo("If all shards have this store, the same command without --shard gives it.")
 
 
 def _verdict(summaries: list[BatchSummary], compared: BaselineComparison | None) -> SuiteVerdict:

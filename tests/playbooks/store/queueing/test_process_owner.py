@@ -25,6 +25,15 @@ def test_a_process_that_ended_is_gone() -> None:
     assert has_ended(f"{machine()}/{ended.pid}/1/1")
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not say what a process does")
+def test_a_process_that_ended_is_gone_also_if_its_parent_does_not_ask_how() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # as a parent that never waits leaves it
+    started = Path(f"/proc/{ended.pid}/stat").read_text().rpartition(")")[2].split()[19]
+    assert has_ended(f"{machine()}/{ended.pid}/{started}/1")
+    ended.wait()
+
+
 def test_a_number_that_was_given_to_another_process_does_not_keep_the_first_alive() -> None:
     assert has_ended(f"{this_process()}0/1")
 

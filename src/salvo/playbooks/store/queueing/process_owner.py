@@ -63,14 +63,21 @@ def has_ended(owner: str) -> bool:
         return True
     except PermissionError:
         pass  # it exists, and belongs to another user
+    if _stat(int(process))[:1] == ["Z"]:
+        return True  # its parent has not asked how it ended
     # The process id may have been reused.
     return _started(int(process)) != started
 
 
 def _started(process: int) -> str:
     """Return the start time in kernel ticks, or an empty string if the system does not provide it."""
+    return "".join(_stat(process)[19:20])
+
+
+def _stat(process: int) -> list[str]:
+    """Return what the kernel says of a process, from its state on; nothing if the system does not provide it."""
     try:
         # The second field is a name in parentheses, which may contain anything.
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return ""
+        return []
