@@ -108,7 +108,7 @@ def plan_runs(
             batch.runs = min((scenario.concurrency or settings.at_once) * shards, settings.max_runs)
             batch.rounds = [batch.runs]
         batch.one_sided = settings.one_sided
-        work.append(ScenarioRuns(batch, prepared, list(range(1, batch.runs + 1))))
+        work.append(ScenarioRuns(batch, prepared, range(1, batch.runs + 1)))
     return work
 
 

@@ -50,7 +50,8 @@ class Baseline:
             for item in work
             if item.batch.scenario_id not in self.scenario_ids
         ]
-        now = [(measure(item.batch, item.entries), item.entries) for item in work]
+        entries = [(item.batch, list(item.entries)) for item in work]  # a comparison needs all of them
+        now = [(measure(batch, listed), listed) for batch, listed in entries]
         return BaselineComparison(compare_with_baseline(store, self.stats, now, notes, commits))
 
 

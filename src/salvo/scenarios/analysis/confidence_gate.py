@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from salvo.engine.stats.gating import GateVerdict, exact_interval, fewest_runs_to_pass, fixed_runs_needed, gate
@@ -114,7 +114,7 @@ def corrected_interval(batch: Batch, tally: Tally, looks: Sequence[int]) -> Inte
     return estimate.interval_95 if estimate else None
 
 
-def looks_until_stop(batch: Batch, entries: Sequence[IndexEntry]) -> list[int]:
+def looks_until_stop(batch: Batch, entries: Collection[IndexEntry]) -> list[int]:
     """Return the number of independent completed runs after each round of `--until-sure`.
 
     Empty if the runs did not stop by their rule: rounds are missing, or were interrupted.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
@@ -15,12 +15,13 @@ from salvo.scenarios.analysis.confidence_gate import (
     GateEvidence,
     corrected_interval,
     gate_evidence,
-    independent_tally,
     looks_until_stop,
 )
+from salvo.scenarios.analysis.run_totals import CostTotal, RunTotals
 from salvo.scenarios.labels.records import LabelEvidence, required_labels
 from salvo.scenarios.result import Batch, Cause, CodeVersion, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
+from salvo.scenarios.store.run_entries import RunEntries
 
 K = TypeVar("K")
 _Reason: TypeAlias = tuple[Outcome, Cause | None, str]
@@ -223,7 +224,7 @@ class BatchSummary(BatchCounts):
 
 def summarise(
     batch: Batch,
-    entries: Sequence[IndexEntry],
+    entries: Collection[IndexEntry],
     skipped: Mapping[int, SkippedRun] | None = None,
     labels: LabelEvidence | None = None,
 ) -> BatchSummary:
@@ -232,36 +233,36 @@ def summarise(
     `skipped` has the runs without an entry whose reason is known, by number. If the scenario requires `labels` and they
     are not passed, the verdict is inconclusive.
     """
-    by_number = {entry.number: entry for entry in entries if entry.batch_id == batch.batch_id}
-    stored = sorted(by_number.values(), key=lambda entry: entry.number)
-    counts = Counter(entry.outcome for entry in stored)
-    completed = [entry for entry in stored if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
-    passed = counts[Outcome.PASSED]
-    failures = [_failure(entry) for entry in completed if entry.outcome is Outcome.FAILED]
-    without_entry = {number: run for number, run in sorted((skipped or {}).items()) if number not in by_number}
-    counts.update(run.outcome for run in without_entry.values())
+    stored = entries if isinstance(entries, RunEntries) else _in_order(batch, entries)
+    numbers = {entry.number for entry in stored} if skipped else ()
+    without_entry = {number: run for number, run in sorted((skipped or {}).items()) if number not in numbers}
     unfinished = {number for number, run in without_entry.items() if run.outcome is Outcome.INTERRUPTED}
-    unfinished |= _lost_numbers(batch, "worker", "command")
+    totals = RunTotals(stored, unfinished | _lost_numbers(batch, "worker", "command"))
+    counts = totals.counts
+    passed = counts[Outcome.PASSED]
+    completed = passed + counts[Outcome.FAILED]
+    failures = [_failure(entry) for entry in totals.failed]
+    counts.update(run.outcome for run in without_entry.values())
     runs = max(batch.runs, len(stored) + len(without_entry))
-    tally = independent_tally(completed)
+    tally = Tally(totals.independent[Outcome.PASSED], totals.independent.total())
     looks = looks_until_stop(batch, stored)
     evidence = gate_evidence(batch, tally, looks)
     interval = corrected_interval(batch, tally, looks) or clopper_pearson(*tally)
     chances = _chances(tally, evidence, interval)
-    not_made = [_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)]
+    not_made = [_reason(entry) for entry in totals.not_made]
     not_made += [((run.outcome, run.cause, run.reason), batch.run_id(number)) for number, run in without_entry.items()]
-    simulator_errors = sum(entry.outcome is Outcome.ERROR and entry.cause is Cause.SIMULATOR for entry in stored)
-    undecided = runs - len(completed) - counts[Outcome.ERROR]
+    simulator_errors = totals.simulator_errors
+    undecided = runs - completed - counts[Outcome.ERROR]
     return copy_fields(
         BatchSummary,
         batch,
         verdict=(
-            _labelled_verdict(len(completed), undecided, labels, counts[Outcome.PENDING])
+            _labelled_verdict(completed, undecided, labels, counts[Outcome.PENDING])
             if required_labels(batch) is not None
-            else _verdict(batch, Tally(passed, len(completed)), tally, undecided, evidence, counts[Outcome.PENDING])
+            else _verdict(batch, Tally(passed, completed), tally, undecided, evidence, counts[Outcome.PENDING])
         ),
         runs=runs,
-        completed=len(completed),
+        completed=completed,
         passed=passed,
         failed=counts[Outcome.FAILED],
         errors=counts[Outcome.ERROR],
@@ -269,31 +270,31 @@ def summarise(
         interrupted=counts[Outcome.INTERRUPTED],
         pending=counts[Outcome.PENDING],
         missing=runs - len(stored) - len(without_entry),
-        pass_rate=passed / len(completed) if completed else None,
+        pass_rate=passed / completed if completed else None,
         independent=tally.runs,
         independent_passed=tally.passes,
         interval=interval,
-        average_score=_mean([entry.score for entry in completed if entry.score is not None]),
+        average_score=_mean(totals.scores),
         pass_hat={k: chance.all_pass for k, chance in chances.items()},
         pass_hat_intervals={k: chance.all_pass_interval for k, chance in chances.items()},
         pass_at={k: chance.any_passes for k, chance in chances.items()},
         pass_at_intervals={k: chance.any_passes_interval for k, chance in chances.items()},
-        identical=_identical(completed),
-        assertions=_assertions(stored),
-        cost=_cost(stored, completed, "cost", unfinished),
-        judge_cost=_cost(stored, completed, "judge_cost"),
-        user_cost=_cost(stored, completed, "user_cost"),
-        cache_saving=_cache_saving(stored),
-        turns=_turn_counts([entry.turns for entry in completed if entry.turns]),
+        identical=totals.identical,
+        assertions=_assertions(totals),
+        cost=_cost(totals.costs["cost"], completed),
+        judge_cost=_cost(totals.costs["judge_cost"], completed),
+        user_cost=_cost(totals.costs["user_cost"], completed),
+        cache_saving=math.fsum(totals.savings) if totals.savings else None,
+        turns=_turn_counts(totals.turns),
         simulator_errors=simulator_errors,
-        pass_rate_bounds=bounds_with(simulator_errors, passed, len(completed)),
-        latency=_latency([entry.latency for entry in completed]),
+        pass_rate_bounds=bounds_with(simulator_errors, passed, completed),
+        latency=_latency(totals.latencies),
         failures=failures,
         stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
         evidence=evidence,
         labels=labels,
         labels_required=required_labels(batch) is not None,
-        error_groups=_groups(_reason(entry) for entry in stored if entry.outcome is Outcome.ERROR),
+        error_groups=_groups(map(_reason, totals.errors)),
         not_made=_groups(not_made),
         lost=_lost_runs(batch),
         batch_judges=batch.defers_judges,
@@ -311,11 +312,6 @@ def _chances(tally: Tally, evidence: GateEvidence | None, interval: Interval) ->
     rate = evidence.corrected_rate if evidence else None
     bounds = evidence.interval if evidence else interval
     return {k: chances_of_k(tally, k, bounds, rate) for k in _LADDER if 2 * k <= tally.runs}
-
-
-def _identical(completed: Sequence[IndexEntry]) -> int:
-    hashes = Counter(entry.content_hash for entry in completed if entry.content_hash and not entry.from_cache)
-    return sum(count for count in hashes.values() if count > 1)
 
 
 def _verdict(
@@ -352,47 +348,27 @@ def _final_verdict(batch: Batch, tally: Tally) -> BatchVerdict:
     return BatchVerdict.PASSED if tally.passes / tally.runs >= batch.min_pass_rate else BatchVerdict.FAILED
 
 
-def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
-    """Return the assertions in the order of the scenario. A run that was stopped has none."""
-    tallies: defaultdict[tuple[str, str, bool, int], Counter[bool | None]] = defaultdict(Counter)
-    tolerated: Counter[tuple[str, str, bool, int]] = Counter()
-    for entry in entries:
-        occurrences: dict[tuple[str, str, bool], int] = {}
-        for assertion in entry.assertions:
-            same = (assertion.label, assertion.type, assertion.required)
-            # Assertions that look the same are distinguished by their order.
-            occurrences[same] = occurrence = occurrences.get(same, -1) + 1
-            key = (*same, occurrence)
-            tally = tallies[key]
-            if assertion.passed is None and entry.outcome is Outcome.PENDING:
-                continue  # it is not known yet whether it can be judged
-            tally[assertion.passed] += 1
-            if assertion.passed is False and entry.outcome is Outcome.PASSED:
-                tolerated[key] += 1
+def _in_order(batch: Batch, entries: Iterable[IndexEntry]) -> list[IndexEntry]:
+    """Return the entries of a batch ordered by number."""
+    by_number = {entry.number: entry for entry in entries if entry.batch_id == batch.batch_id}
+    return sorted(by_number.values(), key=lambda entry: entry.number)
+
+
+def _assertions(totals: RunTotals) -> list[AssertionSummary]:
     return [
-        AssertionSummary(*key[:3], tally[True], tally[True] + tally[False], tally[None], tolerated[key])
-        for key, tally in tallies.items()
+        AssertionSummary(*key[:3], tally[True], tally[True] + tally[False], tally[None], totals.tolerated[key])
+        for key, tally in totals.assertions.items()
     ]
 
 
-def _cost(
-    stored: Sequence[IndexEntry],
-    completed: Sequence[IndexEntry],
-    name: str,
-    unfinished: Collection[int] = (),
-) -> Cost:
-    """Return the costs in a field of the entries. `unfinished` are runs that also cost what no entry has."""
-    started = [entry for entry in stored if entry.outcome is not Outcome.NOT_RUN]
-    unknown = {entry.number for entry in started if getattr(entry, name) is None}.union(unfinished)
-    at_least = sum(getattr(entry, name) or 0.0 for entry in started)
-    completed_costs = [getattr(entry, name) for entry in completed]
-    average = sum(filter(None, completed_costs)) / len(completed) if completed else 0.0
+def _cost(costs: CostTotal, completed: int) -> Cost:
+    average = costs.completed / completed if completed else 0.0
     return Cost(
-        total=None if unknown else at_least,
-        at_least=at_least,
-        average=None if None in completed_costs or not completed else average,
+        total=None if costs.unknown else costs.total,
+        at_least=costs.total,
+        average=None if costs.completed_unknown or not completed else average,
         average_at_least=average,
-        unknown=len(unknown),
+        unknown=costs.unknown,
     )
 
 
@@ -410,20 +386,14 @@ def _lost_runs(batch: Batch) -> LostRuns | None:
     return LostRuns(len(at_worker_ends), len(at_command_ends), [batch.run_id(number) for number in numbers])
 
 
-def _cache_saving(stored: Iterable[IndexEntry]) -> float | None:
-    # What a run from the cache of `--cache` saved was saved before.
-    savings = [entry.cache_saving for entry in stored if entry.cache_saving is not None and not entry.from_cache]
-    return math.fsum(savings) if savings else None
-
-
-def _latency(seconds: list[float]) -> Latency | None:
+def _latency(seconds: Sequence[float]) -> Latency | None:
     average, p50, p95 = _mean(seconds), percentile(seconds, 50), percentile(seconds, 95)
     if average is None or p50 is None or p95 is None:
         return None
     return Latency(average, p50, p95, max(seconds))
 
 
-def _turn_counts(turns: list[int]) -> TurnCounts | None:
+def _turn_counts(turns: Sequence[int]) -> TurnCounts | None:
     return TurnCounts(sum(turns) / len(turns), min(turns), max(turns)) if turns else None
 
 

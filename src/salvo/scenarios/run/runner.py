@@ -10,7 +10,7 @@ Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -47,6 +47,7 @@ from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoint
 from salvo.scenarios.run.saving import SavedRun, save_run
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.store.index import IndexEntry
+from salvo.scenarios.store.run_entries import RunEntries
 from salvo.scenarios.store.started_runs import StartedRuns
 from salvo.scenarios.store.store import RunStore
 
@@ -86,10 +87,10 @@ class ScenarioRuns:
     batch: Batch
     prepared: PreparedScenario | None
     """None where nothing is left to run."""
-    pending: list[int] = field(default_factory=list)
+    pending: Sequence[int] = ()
     """The numbers of the runs to make; with `--until-sure` those of the first round."""
     earlier: Sequence[IndexEntry] = ()
-    finished: list[IndexEntry] = field(default_factory=list)
+    finished: RunEntries = field(default_factory=RunEntries)
     skipped: dict[int, SkippedRun] = field(default_factory=dict)
     shard: Shard | None = None
     """The part of the batch that this command makes, if other commands make the others."""
@@ -97,9 +98,9 @@ class ScenarioRuns:
     """With `--until-sure`, where the other shards use the same store: `pending` is empty then."""
 
     @property
-    def entries(self) -> list[IndexEntry]:
+    def entries(self) -> Collection[IndexEntry]:
         """All stored runs of the batch."""
-        return [*self.earlier, *self.finished]
+        return [*self.earlier, *self.finished] if self.earlier else self.finished
 
 
 @record
