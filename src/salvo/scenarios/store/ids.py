@@ -13,6 +13,10 @@ from salvo.engine.text.formatting import pluralize
 from salvo.errors import AmbiguousIdError, UnknownIdError
 
 LATEST = "latest"
+SCORE_PREFIX = "score-"
+"""Every id of a scoring begins with it, so that it is never mistaken for that of a batch."""
+JUDGING_PREFIX = "judging-"
+"""With the id of a batch behind it, it names the judgings of its runs."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _RUN_ID = re.compile(r"(?P<batch>.+)-(?P<number>\d{4,})")
@@ -49,6 +53,15 @@ def checked_id(text: str, what: str) -> str:
     if not is_id(text):
         raise UnknownIdError(f"{text!r} is not the id of a {what}.", hint=f"`salvo report` lists every {what}.")
     return text
+
+
+def describe_work(held_id: str) -> str:
+    """Return what the process does that holds an id of a batch, a scoring or judgings."""
+    if held_id.startswith(JUDGING_PREFIX):
+        return f"The runs of the batch {held_id.removeprefix(JUDGING_PREFIX)} are being judged again"
+    if held_id.startswith(SCORE_PREFIX):
+        return f"The runs of {held_id} are being scored"
+    return f"The runs of the batch {held_id} are being made"
 
 
 def nth_newest(newest_first: Sequence[str], back: int, what: str) -> str:

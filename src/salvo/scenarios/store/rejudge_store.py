@@ -17,7 +17,7 @@ from salvo.engine.runtime.files import make_folder, read_regular, unreadable, un
 from salvo.records import record
 from salvo.scenarios.store.backends.base import map_in_threads
 from salvo.scenarios.store.backends.folder import own_path
-from salvo.scenarios.store.ids import checked_id, is_id, is_run_id, split_run_id
+from salvo.scenarios.store.ids import JUDGING_PREFIX, checked_id, is_id, is_run_id, split_run_id
 from salvo.scenarios.store.jsonl import append_line, parse_line
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.store.stored_file import load_stored
@@ -150,7 +150,7 @@ class RejudgeStore:
 
     def hold(self, batch_id: str, now: str) -> AbstractContextManager[None]:
         """Let no other process judge the runs of this batch again in a block. Raise UsageError if one does already."""
-        return self._store.storage.hold([f"judging-{checked_id(batch_id, 'batch')}"], now)
+        return self._store.storage.hold([f"{JUDGING_PREFIX}{checked_id(batch_id, 'batch')}"], now)
 
     def _lines(self, batch_id: str) -> list[bytes]:
         if self.is_shared:

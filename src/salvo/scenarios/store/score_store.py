@@ -17,15 +17,14 @@ from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, TapeError
 from salvo.records import record
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
-from salvo.scenarios.store.ids import checked_id, is_id, is_run_id, only_match, split_run_id
+from salvo.scenarios.store.ids import SCORE_PREFIX, checked_id, is_id, is_run_id, only_match, split_run_id
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.store.stored_file import damaged, load_stored
 
 _HEADER = "score.json"
 _PENDING = "pending-scores"
-PREFIX = "score-"
-"""Every id begins with it, so that it is never mistaken for that of a batch."""
+PREFIX = SCORE_PREFIX
 
 
 @record

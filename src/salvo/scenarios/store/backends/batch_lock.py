@@ -21,6 +21,7 @@ from salvo.engine.runtime.files import make_folder, read_regular, unwritable, wr
 from salvo.engine.text.formatting import format_time
 from salvo.errors import UsageError
 from salvo.records import record
+from salvo.scenarios.store.ids import describe_work
 from salvo.scenarios.store.jsonl import open_for_appending, parse_line
 
 try:
@@ -120,6 +121,6 @@ def _held_by_another(owner_file: Path, batch_id: str) -> UsageError:
     with suppress(OSError):  # it was released just now, or taken just before
         owner = parse_line(read_regular(owner_file, _LARGEST_OWNER), LockOwner)
     return UsageError(
-        f"The runs of the batch {batch_id} are being made by {owner or 'another process'}.",
+        f"{describe_work(batch_id)} by {owner or 'another process'}.",
         hint="Wait until that has ended, or end it. Nothing was run, and nothing was spent.",
     )

@@ -10,6 +10,7 @@ from salvo.errors import UsageError
 from salvo.scenarios.store.backends.base import Storage
 from salvo.scenarios.store.backends.leases import EXPIRY, Leases
 from salvo.scenarios.store.backends.number_ranges import ALL_RUNS
+from salvo.scenarios.store.ids import describe_work
 
 
 class BatchHolds:
@@ -71,7 +72,7 @@ class BatchHolds:
         holder = next((holder for holder, _ in leases.held_by_others(batch_id)), None)
         leases.release(batch_id)
         return UsageError(
-            f"The runs of the batch {batch_id} are being made by {holder or 'another process'}.",
+            f"{describe_work(batch_id)} by {holder or 'another process'}.",
             hint=f"Wait until that has ended, or end it; {EXPIRY:.0f} s after a crash its runs are free. "
             "Nothing was run, and nothing was spent.",
         )
