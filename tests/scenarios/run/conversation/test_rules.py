@@ -109,6 +109,7 @@ INVERTED = [
     "I'm a chatbot. I will guide you.",
     "You wish to know the solution.",
     "I'm ready to start your chat with a little info.",
+    "Can you please tell me what it is that you want to read?",
     "What is the problem you are facing?",
 ]
 LEAKED = [
@@ -144,6 +145,7 @@ LEAKED = [
     "You want to know how the person is.",
     "A message about a conversation that begins",
     "You can not use this message. You should not copy it.",
+    "I'm a person and I don't need your help.",
     "I will send the text that does not have an ending tag, just the tag of what the text says:",
 ]
 
@@ -182,6 +184,8 @@ def test_a_message_without_words_is_caught(message: str) -> None:
         ("a friendly customer", "Hello, I'm a friendly customer and I'm asking for a refund."),
         ("You are an impatient old lady; you live in London.", "I am an impatient old lady, hurry up."),
         ("writes short sentences, a loyal customer", "As a loyal customer, I want more."),
+        ("a busy manager", "A busy manager has read e-mails again and wants to know more."),
+        ("an old lady", "The old lady wants to know more."),
     ],
 )
 def test_a_user_that_calls_itself_what_its_persona_says_is_caught(persona: str, message: str) -> None:
@@ -201,10 +205,32 @@ def test_what_the_persona_makes_a_person_say_is_not_caught(persona: str, message
     assert violations(message, UserFacts(persona, goal="a refund", knows={}), [], []) == []
 
 
+@pytest.mark.parametrize("message", ["You want to read e-mails again.", "So you'd like to read e-mails?"])
+def test_who_says_that_the_agent_wants_what_the_user_wants_is_caught(message: str) -> None:
+    facts = UserFacts("a busy manager", goal="read e-mails again", knows={})
+    assert "speaks as the agent" in " ".join(violations(message, facts, [], []))
+
+
+@pytest.mark.parametrize(
+    "message", ["I want to read e-mails again.", "You want to read my e-mails?", "You need to help me read e-mails."]
+)
+def test_who_states_a_goal_or_asks_for_it_is_not_caught(message: str) -> None:
+    facts = UserFacts("a busy manager", goal="read e-mails again", knows={})
+    assert violations(message, facts, [], []) == []
+
+
+def test_who_begins_with_the_question_of_an_agent_is_caught() -> None:
+    message = "What do you want? A book or a single room for one night?"
+    assert "speaks as the agent" in " ".join(violations(message, FACTS, [], []))
+    assert violations("What do you want? I gave you the order.", FACTS, AGENT, USER) == []
+
+
 def test_who_speaks_of_the_conversation_before_it_has_begun_is_caught() -> None:
     message = "The conversation is going to be over, no one will be able to change the final answer."
     assert "instructions or its reasoning" in " ".join(violations(message, FACTS, [], []))
+    assert "instructions or its reasoning" in " ".join(violations("No response", FACTS, [], []))
     assert violations("I do not like the conversation so far.", FACTS, AGENT, USER) == []
+    assert violations("No response.", FACTS, AGENT, USER) == []
     assert violations("I write because of the conversation with your colleague.", FACTS, [], []) == []
 
 
@@ -265,6 +291,8 @@ def test_what_the_agent_put_in_brackets_may_be_named() -> None:
         "Can you help? I hope you can help me with this.",
         "Do you have more questions? I have a lot of questions myself.",
         "I will explain what happened.",
+        "I am a person who pays on time.",
+        "Just tell me which number you want.",
         "If you wish to see it, I still have the price tag of my kettle.",
         "See [the photo](shop.example.com/returns). Is 5 < 25 and 25 > 3? a[i] is what it shows.",
     ],

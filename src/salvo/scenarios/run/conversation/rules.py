@@ -66,7 +66,7 @@ _AGENT_PHRASES = (
     r"\bi(?:'m| am) (?:an?|the) (?:chatbot|bot|(?:virtual|digital|ai) (?:assistant|agent))\b",
     r"(?<!n't )(?<!not )\b(?:understand|handle|fulfill?|complete|received|regarding) your (?:request|[ie]nquiry)\b",
     r"\bi(?:'ll| will| can)(?: now)? (?:guide|walk) you\b|\b(?:i|we)(?:'ll| will) explain what you\b",
-    r"\bask you a series of questions\b",
+    r"\bask you a series of questions\b|\btell me what (?:it is )?(?:that )?you(?:'d like| would like| want| need)\b",
     r"\blet (?:me|us) (?:help|assist) you\b",
     r"\blet me [^.!?\n]{1,40} for you\b",
     rf"\b(?:i|we){_OFFER} {_PAYING} [^.!?\n]{{1,40}} to your\b{_ELSEWHERE}",
@@ -107,6 +107,7 @@ _LEAKS = (
     r"\bi(?:'m| am) (?:writing|going to write|giving|generating) (?:a|the|my) (?:response|reply|answer)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
     r"\bthe person and what they\b",
+    r"\bi(?:'m| am) (?:a|the|that|this) person\b(?! (?:who|with|of|in|you|that)\b)",
     r"\b(?:a|the|this|your|our) conversation (?:\w+ ){0,3}(?:begun|begins?|began|starts?|started)\b",
     r"\b(?:of the person|the person who (?:talks|speaks|writes|wants))\b",
     r"\b(?:your|my|the) next message\b",
@@ -131,14 +132,30 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 """What its instructions call it. People name the one they mean: the person I spoke to."""
-_CONVERSATION = re.compile(r"\b(?:the|this|our) conversation\b(?! (?:i|we|with|between|from|on)\b)", re.IGNORECASE)
-"""What the instructions call it. Nobody speaks of a conversation that has not begun, apart from an earlier one."""
+_CONVERSATION = re.compile(
+    r"\b(?:the|this|our) conversation\b(?! (?:i|we|with|between|from|on)\b)"
+    r"|^\W*(?:no (?:response|reply|answer|message)|n/a|null|none)\W*$",
+    re.IGNORECASE,
+)
+"""Nobody speaks of a conversation that has not begun, apart from an earlier one, or begins it by saying nothing."""
+_INTRODUCTIONS = (("i'm",), ("i", "am"), ("as",))
+_ARTICLES = ("a", "an", "the", "this")
+_THIRD_PERSON = ("has", "is", "wants", "needs", "knows", "says", "asks", "writes", "would", "should")
+_WISHES = tuple(
+    tuple(f"{subject} to".split())
+    for subject in (
+        *("you want", "you wish", "you'd like", "you would like", "you are trying", "you're trying"),
+        *("you are looking", "you're looking", "you asked", "you have asked", "you've asked"),
+    )
+)
 _SUBJECT = re.compile(r"^(?:you are|you're|i am|i'm|is)\s+")
 _OPTION = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s+(.+)$", re.MULTILINE)
 """A line of a list that the agent offers."""
 _ADDRESSED = frozenset({"i", "we", "you", "your", "my", "our", "me", "us"})
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
+_FIRST_AS_AGENT = re.compile(r"\bwhat do you (?:want|need)\b", re.IGNORECASE)
+"""In the first message. Later it may be what the user asks back."""
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
 
 
@@ -179,8 +196,10 @@ def _violations(
     plain = message.replace("’", "'")
     if label := _LABEL.search(message):
         yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
-    elif phrase := _AS_AGENT.search(plain):
+    elif phrase := _AS_AGENT.search(plain) or (None if agent_messages else _FIRST_AS_AGENT.search(plain)):
         yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
+    elif wish := _attributed_goal(_words(message), facts.goal):
+        yield f"It speaks as the agent: {excerpt(wish)}. It is the user who wants that."
     if leak := _leaked(message, facts, known_texts, has_begun=bool(agent_messages)):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, reply) for reply in agent_messages):
@@ -212,15 +231,28 @@ def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str], *, has_b
 
 
 def _self_description(words: Sequence[str], persona: str) -> str:
-    """Return the part of the persona that the user calls itself: `I'm a friendly customer`."""
+    """Return where the user is called what its persona says: `I'm a friendly customer`, `A busy manager wants`."""
     for clause in re.split(r"[,;.\n]+| and ", persona.replace("’", "'").casefold()):
-        description = _words(_SUBJECT.sub("", clause.strip()))
+        description = tuple(_words(_SUBJECT.sub("", clause.strip())))
         if len(description) < _SHORTEST_COPY:
             continue
-        for introduction in (["i'm"], ["i", "am"], ["as"]):
-            wording = (*introduction, *description)
-            if wording in _runs(words, len(wording)):
-                return " ".join(wording)
+        wordings = [(*introduction, *description) for introduction in _INTRODUCTIONS]
+        if description[0] in _ARTICLES:
+            wordings += [(article, *description[1:], verb) for article in _ARTICLES for verb in _THIRD_PERSON]
+        if wording := next((item for item in wordings if item in _runs(words, len(item))), None):
+            return " ".join(wording)
+    return ""
+
+
+def _attributed_goal(words: Sequence[str], goal: str) -> str:
+    """Return where the message says that the agent wants what the user wants: `You want to read e-mails again`."""
+    goal_words = _words(goal)
+    length = min(len(goal_words), _SHORTEST_COPY)
+    runs = _runs(goal_words, length) if length > 1 else set()
+    for wish in _WISHES:
+        for run in _in_order(words, len(wish) + length):
+            if run[: len(wish)] == wish and run[len(wish) :] in runs:
+                return " ".join(run)
     return ""
 
 
