@@ -36,7 +36,7 @@ def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(
     report = evaluate(connect(signing_site), CARELESS, subject="audited")
     page = visit(signing_site).open(f"/reports/{report}")
 
-    page.get_by_text("Verify and sign").click()
+    page.get_by_text("Verify the record").click()
     page.get_by_role("button", name="Verify this report").click()
     verified = page.get_by_role("list", name="What was verified")
     expect(verified).to_contain_text("The audit log is signed by")
@@ -72,7 +72,7 @@ def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(
 def test_without_a_key_the_page_says_that_this_server_signs_nothing(site: Site, visit: Visit, connect: Connect) -> None:
     report = evaluate(connect(site), CARELESS, subject="unsigned")
     page = visit(site).open(f"/reports/{report}")
-    page.get_by_text("Verify and sign").click()
+    page.get_by_text("Verify the record").click()
     expect(page.get_by_text("This server has no signing key.")).to_be_visible()
     expect(page.get_by_role("link", name="Signed HTML")).to_have_count(0)
 

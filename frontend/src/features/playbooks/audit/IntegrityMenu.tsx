@@ -12,7 +12,7 @@ import { VerificationResult } from "./VerificationResult";
 export function IntegrityMenu({ reportId }: { reportId: string }) {
   const [opened, setOpened] = useState(false);
   return (
-    <Menu title="Verify and sign" onToggle={(open) => open && setOpened(true)}>
+    <Menu title="Verify the record" onToggle={(open) => open && setOpened(true)}>
       {opened ? (
         <>
           <VerifyReport reportId={reportId} />

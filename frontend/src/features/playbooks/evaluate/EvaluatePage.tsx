@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useId, useMemo, useRef, useState } from "react";
+import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -9,7 +9,7 @@ import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { useUserName } from "../review/reviewer";
+import { useReviewerName, useUserName } from "../review/reviewer";
 import { applyExample, type InputName, type Judge, judgeRequest, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice, EvaluatorFields } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
@@ -112,6 +112,10 @@ function TextInputs() {
   const hasOptional = Boolean(draft.system_instructions || draft.subject || draft.producer);
   const [opened, setOpened] = useState(hasOptional);
   if (hasOptional && !opened) setOpened(true);
+  const [reviewer, rememberReviewer] = useReviewerName();
+  // Who has reviewed in this browser need not type the name again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, so that the field can be emptied
+  useEffect(() => change((current) => ({ reviewer: current.reviewer || reviewer })), []);
   const bind = (name: TextName) => ({ value: draft[name], onChange: (text: string) => change({ [name]: text }) });
   const bindInput = (name: InputName) => ({
     ...bind(name),
@@ -135,8 +139,12 @@ function TextInputs() {
           <ShortField
             id={`${id}-reviewer`}
             label="Reviewer"
-            hint="Your name, as it should stand in the report."
-            {...bind("reviewer")}
+            hint="Your name, as it should stand in the report. This browser remembers it."
+            value={draft.reviewer}
+            onChange={(name) => {
+              change({ reviewer: name });
+              rememberReviewer(name);
+            }}
           />
         ) : (
           <div>

@@ -16,6 +16,9 @@ export function Actions({ stored }: { stored: StoredReport }) {
       <Button variant="primary" onClick={() => window.print()}>
         Print or save as PDF
       </Button>
+      <ForRole needs="reviewer">
+        <Button onClick={goToReview}>Review and sign off</Button>
+      </ForRole>
       <DownloadLink href={api.reportExportUrl(id, "html")}>HTML</DownloadLink>
       <DownloadLink href={api.reportExportUrl(id, "md")}>Markdown</DownloadLink>
       <DownloadLink href={api.reportExportUrl(id, "json")}>Export JSON</DownloadLink>
@@ -32,4 +35,10 @@ export function Actions({ stored }: { stored: StoredReport }) {
       </Link>
     </div>
   );
+}
+
+function goToReview(): void {
+  const section = document.getElementById("review");
+  section?.scrollIntoView({ block: "start" });
+  section?.querySelector<HTMLElement>("input, button")?.focus({ preventScroll: true });
 }

@@ -1,4 +1,4 @@
-import type { CheckResult, ReportLabels } from "@/api/types";
+import type { CheckResult, CheckReview, ReportLabels } from "@/api/types";
 import { Badge } from "@/components/Badge";
 import { Table, TD } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
@@ -8,6 +8,8 @@ import { Quote, type ShowInText } from "./Quote";
 interface CheckTableProps {
   checks: readonly CheckResult[];
   labels: ReportLabels;
+  /** What people decided about the checks. */
+  reviews: readonly CheckReview[];
   show: ShowInText;
   onCheck: (number: number) => void;
 }
@@ -17,13 +19,16 @@ const MAX_QUOTE = 160;
 const WITHOUT_MEANING = ["–", "not calibrated"];
 
 /** One row per check. Columns that mean nothing for any of the checks are left out. */
-export function CheckTable({ checks, labels, show, onCheck }: CheckTableProps) {
+export function CheckTable({ checks, labels, reviews, show, onCheck }: CheckTableProps) {
   const known = checks.map((check) => labels.checks[check.check_id]);
   const withConfidence = known.some((check) => check && !WITHOUT_MEANING.includes(check.confidence));
   const withAgreement = known.some((check) => check?.shows_votes);
+  const reviewed = new Map(reviews.map((review) => [review.check_id, review]));
+  const withReview = reviews.some(({ standing }) => standing !== "undecided");
   const columns = [
     "Check",
-    "Result",
+    withReview ? "By the evaluator" : "Result",
+    ...(withReview ? ["After review"] : []),
     "Severity",
     ...(withConfidence ? ["Confidence"] : []),
     ...(withAgreement ? ["Agreement"] : []),
@@ -51,6 +56,11 @@ export function CheckTable({ checks, labels, show, onCheck }: CheckTableProps) {
             <td className={TD}>
               <Badge value={check.result} />
             </td>
+            {withReview ? (
+              <td className={TD}>
+                <ReviewedResult review={reviewed.get(check.check_id)} />
+              </td>
+            ) : null}
             <td className={TD}>{check.severity}</td>
             {withConfidence ? <td className={TD}>{checkLabels?.confidence}</td> : null}
             {withAgreement ? <td className={TD}>{checkLabels?.votes}</td> : null}
@@ -65,6 +75,20 @@ export function CheckTable({ checks, labels, show, onCheck }: CheckTableProps) {
         );
       })}
     </Table>
+  );
+}
+
+const STANDINGS = { undecided: "", accepted: "accepted", overridden: "changed", disputed: "reviewers disagree" };
+
+function ReviewedResult({ review }: { review: CheckReview | undefined }) {
+  if (!review || review.standing === "undecided") {
+    // A derived result follows from the others, and waits for nobody.
+    return <span className="text-soft">{review?.derived ? "–" : "not decided"}</span>;
+  }
+  return (
+    <>
+      <Badge value={review.reviewed_result} /> {STANDINGS[review.standing]}
+    </>
   );
 }
 

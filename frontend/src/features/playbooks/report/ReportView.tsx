@@ -13,6 +13,7 @@ import { useHasRole } from "@/features/account/roles";
 import { ResumeForm } from "../progress/ResumeForm";
 import { CheckReviewControls } from "../review/CheckReviewControls";
 import { ReviewSection } from "../review/ReviewSection";
+import { useReview } from "../review/useReview";
 import { CheckCard } from "./CheckCard";
 import { CheckTable } from "./CheckTable";
 import { Drift } from "./Drift";
@@ -46,6 +47,7 @@ export function ReportView({
     card?.focus({ preventScroll: true });
   }, []);
   useTitle(`${labels.status} – ${labels.title}`);
+  const { review } = useReview(report.report_id);
   usePrintMargins(labels.title, report.presentation_rules.disclaimers);
   useOpenFoldsInPrint();
   return (
@@ -57,7 +59,13 @@ export function ReportView({
       <ArtifactFindings report={report} show={show} />
       <div className="print:break-inside-avoid">
         <Section title="Checks at a glance">
-          <CheckTable checks={report.check_results} labels={labels} show={show} onCheck={goToCheck} />
+          <CheckTable
+            checks={report.check_results}
+            labels={labels}
+            reviews={review?.checks.map((check) => check.review) ?? []}
+            show={show}
+            onCheck={goToCheck}
+          />
         </Section>
       </div>
       <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block print:break-before-page">

@@ -25,7 +25,9 @@ export function ReviewSection({ report }: { report: Report }) {
       id="review"
       aside={
         <ForRole needs="reviewer">
-          <TextLink to="/review">All that waits for review</TextLink>
+          <TextLink to="/review" className="text-link underline print:hidden">
+            All that waits for review
+          </TextLink>
         </ForRole>
       }
     >
