@@ -219,9 +219,15 @@ def test_who_states_a_goal_or_asks_for_it_is_not_caught(message: str) -> None:
     assert violations(message, facts, [], []) == []
 
 
-def test_who_begins_with_the_question_of_an_agent_is_caught() -> None:
-    message = "What do you want? A book or a single room for one night?"
+@pytest.mark.parametrize(
+    "message", ["What do you want? A book or a single room for one night?", "No response to your request."]
+)
+def test_who_begins_with_the_words_of_an_agent_is_caught(message: str) -> None:
     assert "speaks as the agent" in " ".join(violations(message, FACTS, [], []))
+
+
+def test_who_asks_back_is_not_caught() -> None:
+    assert violations("I do not understand your request.", FACTS, AGENT, USER) == []
     assert violations("What do you want? I gave you the order.", FACTS, AGENT, USER) == []
 
 

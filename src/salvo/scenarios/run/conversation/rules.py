@@ -154,7 +154,7 @@ _OPTION = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s+(.+)$", re.MULTILINE)
 _ADDRESSED = frozenset({"i", "we", "you", "your", "my", "our", "me", "us"})
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
-_FIRST_AS_AGENT = re.compile(r"\bwhat do you (?:want|need)\b", re.IGNORECASE)
+_FIRST_AS_AGENT = re.compile(r"\bwhat do you (?:want|need)\b|\byour (?:request|[ie]nquiry)\b", re.IGNORECASE)
 """In the first message. Later it may be what the user asks back."""
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
 
