@@ -251,6 +251,18 @@ async def review(api: Client, report_id: str, **step: Any) -> Any:
     return reply.json()
 
 
+async def test_a_reviewer_is_authenticated_only_in_reports_that_they_asked_for_logged_in(team: WebServer) -> None:
+    async with user_browser(team, BOB) as bob, client(team) as operator:
+        first = (await bob.report(subject="again"))["report"]
+        declared = (await operator.report(subject="again", reviewer=BOB))["report"]
+        again = await operator.ask("POST", f"/api/evaluations/{first['report_id']}/again", {"evaluator": "rules"})
+        await operator.events(again.json()["id"])
+        repeated = (await operator.get(f"/api/reports/{again.json()['id']}"))["report"]
+    assert first["document_identity"] == {**declared["document_identity"], "reviewer_authenticated": True}
+    assert (first["document_identity"]["reviewer"], declared["document_identity"]["reviewer"]) == (BOB, BOB)
+    assert repeated["document_identity"]["reviewer_authenticated"] is False
+
+
 async def test_what_users_do_is_recorded_in_their_name_whatever_is_typed(team: WebServer, url: str) -> None:
     async with user_browser(team, BOB) as bob, user_browser(team, ADA) as ada:
         report_id = (await bob.report(subject="names", reviewer="Somebody else"))["report"]["report_id"]
@@ -262,7 +274,7 @@ async def test_what_users_do_is_recorded_in_their_name_whatever_is_typed(team: W
         exported = await bob.ask("GET", f"/api/reports/{report_id}/export?format=md")
         assert b"Signed off by Bob" in exported.body
         assert b"not authenticated" not in exported.body
-        assert b"| Reviewer (as declared) | Bob |" in exported.body
+        assert b"| Reviewer (authenticated) | Bob |" in exported.body
         await bob.ask("POST", "/api/baselines", {"report_id": report_id})
         assert (await ada.ask("DELETE", f"/api/reports/{report_id}")).status == 204
     for action, name in (

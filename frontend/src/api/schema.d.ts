@@ -2595,6 +2595,11 @@ export interface components {
             pages: number | null;
             /** Reviewer */
             reviewer: string | null;
+            /**
+             * Reviewer Authenticated
+             * @default false
+             */
+            reviewer_authenticated: boolean;
         };
         /**
          * DocumentPosition
@@ -3824,7 +3829,7 @@ export interface components {
         ListingChange: {
             /**
              * By
-             * @description Who does it: the name as typed.
+             * @description Who does it: a name as typed. A logged-in user's counts instead.
              */
             by: string;
         };
@@ -4180,7 +4185,7 @@ export interface components {
             } | string;
             /**
              * Saved By
-             * @description Who saves it: the name as typed.
+             * @description Who saves it: a name as typed. A logged-in user's counts instead.
              */
             saved_by: string;
             /**

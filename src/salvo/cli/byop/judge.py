@@ -14,7 +14,7 @@ from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
-from salvo.playbooks.evaluate.request import stored_request
+from salvo.playbooks.evaluate.request import requested_by, stored_request
 from salvo.playbooks.rejudge import lines, summarise
 
 
@@ -43,7 +43,7 @@ def judge(
     lazy_store = click.get_current_context().with_resource(LazyStore())
     stored, report = load_report(lazy_store.store(), evaluation_id)
     config = stored_config(stored, base_url, key_variables, timeout)
-    request = replace(stored_request(stored), subject=f"judging of {stored.id}")
+    request = replace(requested_by(stored_request(stored), None), subject=f"judging of {stored.id}")
     jobs = [EvaluationJob(config, replace(request, report_id=config.clock.new_id())) for _ in range(times)]
     results = run_evaluations(jobs, lazy_store, concurrency)
     if results.reports:

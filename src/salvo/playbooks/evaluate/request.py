@@ -84,6 +84,16 @@ def _document_identity(title: str | None, reviewer: str | None, file: SourceFile
     return None if identity == DocumentIdentity() else identity
 
 
+def requested_by(request: EvaluationRequest, user: str | None) -> EvaluationRequest:
+    """Return the request in the name of the user who is logged in. If nobody is, a name in it is as declared."""
+    identity = request.document_identity
+    if user is not None:
+        identity = replace(identity or DocumentIdentity(), reviewer=user, reviewer_authenticated=True)
+    elif identity is not None:
+        identity = replace(identity, reviewer_authenticated=False)
+    return replace(request, document_identity=identity)
+
+
 def stored_request(stored: StoredEvaluation) -> EvaluationRequest:
     """Return the request of a stored evaluation, to resume or replay it."""
     if stored.inputs is None:

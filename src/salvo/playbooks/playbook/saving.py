@@ -27,7 +27,7 @@ class SavedVersion:
     logic_hash: str
     saved_at: str
     saved_by: str
-    """The name as it was typed."""
+    """The user who was logged in, or a name as it was typed."""
     note: str
     """What was changed, as the author describes it."""
     withdrawn_at: str | None

@@ -24,7 +24,10 @@ def identity(report: Report) -> list[NamedValue]:
         NamedValue("File", document.file_name or NOT_RECORDED),
         *file,
         NamedValue("Producer (as declared)", declared_producer(report)),
-        NamedValue("Reviewer (as declared)", document.reviewer or NOT_RECORDED),
+        NamedValue(
+            "Reviewer (authenticated)" if document.reviewer_authenticated else "Reviewer (as declared)",
+            document.reviewer or NOT_RECORDED,
+        ),
         NamedValue("Time", date_with_zone(report.timestamp)),
     ]
 

@@ -429,7 +429,9 @@ class DocumentIdentity:
     pages: int | None = None
     """None also if the format has no pages."""
     reviewer: str | None = None
-    """Who asked for the evaluation, as the requester declared it."""
+    """Who asked for the evaluation, as the requester declared it unless they were logged in with that name."""
+    reviewer_authenticated: bool = added_later(default=False)
+    """Whether a server had checked that name: its user was logged in."""
 
 
 @record

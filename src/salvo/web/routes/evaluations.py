@@ -15,7 +15,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.errors import MissingKeyError
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
+from salvo.playbooks.evaluate.request import EvaluationRequest, requested_by, stored_request
 from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.queueing.leases import TYPED_KEY
@@ -92,7 +92,6 @@ async def start(
     body: EvaluationCreate, services: ServicesDep, client: ClientDep, user: UserDep, key: Key = None
 ) -> Evaluation:
     """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
-    body = body.model_copy(update={"reviewer": user.authenticated_name or body.reviewer})
     token = body.client_token
     evaluation_id = None if token is None else await asyncio.to_thread(services.store.queue.find_token, token)
     warnings = await asyncio.to_thread(body.key_warnings)
@@ -100,6 +99,7 @@ async def start(
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
         check_key(config)
         request = await in_killable_thread(body.to_request, config, services.read_files, services.store.saved_playbooks)
+        request = requested_by(request, user.authenticated_name)
         if body.batch_id is not None:
             await asyncio.to_thread(services.store.batches.check, body.batch_id)
         evaluation_id = await services.jobs.start(

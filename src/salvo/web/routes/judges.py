@@ -11,10 +11,10 @@ from pydantic import Field
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Result, Severity, ShownStatus
-from salvo.playbooks.evaluate.request import stored_request
+from salvo.playbooks.evaluate.request import requested_by, stored_request
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.compare import agreement
-from salvo.playbooks.report.report import DocumentIdentity, Report
+from salvo.playbooks.report.report import Report
 from salvo.playbooks.report.verdict_reasons import check_title
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.records import record
@@ -46,11 +46,8 @@ async def again(
     config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
     check_key(config)
     request = await asyncio.to_thread(stored_request, stored)
-    repeated = replace(request, report_id=config.clock.new_id(), evaluator=config.name)
     name = user.authenticated_name
-    if name is not None:
-        identity = request.document_identity or DocumentIdentity()
-        repeated = replace(repeated, document_identity=replace(identity, reviewer=name))
+    repeated = replace(requested_by(request, name), report_id=config.clock.new_id(), evaluator=config.name)
     group = await asyncio.to_thread(_group, stored, services)
     new_id = await services.jobs.start(repeated, config, client=client, user=name, group=group)
     return await show(new_id, services)

@@ -284,7 +284,11 @@ def _parse_identity(document: Any) -> DocumentIdentity | None:
         return None
     names = ("title", "file_name", "file_sha256", "reviewer")
     texts = {name: check_type(name, values.get(name), str, NoneType) for name in names}
-    return DocumentIdentity(**texts, pages=check_type("pages", values.get("pages"), int, NoneType))
+    return DocumentIdentity(
+        **texts,
+        pages=check_type("pages", values.get("pages"), int, NoneType),
+        reviewer_authenticated=check_type("reviewer_authenticated", values.get("reviewer_authenticated", False), bool),
+    )
 
 
 def _parse_error(document: Any) -> ErrorDetail:

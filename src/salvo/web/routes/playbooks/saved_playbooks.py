@@ -41,7 +41,7 @@ class PlaybookSave(
     """The next version of a playbook, which has its id in its metadata."""
 
     playbook: DocumentOrText = Field(description="The document, or the text of its file.")
-    saved_by: PersonName = Field(description="Who saves it: the name as typed.")
+    saved_by: PersonName = Field(description="Who saves it: a name as typed. A logged-in user's counts instead.")
     note: str = Field("", max_length=500, description="What was changed.")
     based_on: int | None = Field(
         None, ge=1, description="The number of the version that was edited; null for a new playbook."
@@ -49,7 +49,7 @@ class PlaybookSave(
 
 
 class ListingChange(RequestModel, json_schema_extra={"examples": [{"by": "Dana Example"}]}):
-    by: PersonName = Field(description="Who does it: the name as typed.")
+    by: PersonName = Field(description="Who does it: a name as typed. A logged-in user's counts instead.")
 
 
 @record
