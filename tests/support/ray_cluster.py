@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tests.support.processes import command_line, descendants, wait_until
 
+_FEWER = ("--include-log-monitor=false",)
+"""Processes of Ray that nothing here needs: they use CPU as long as the cluster runs."""
 BIN = Path(__file__).parents[2] / ".venv-ray" / "bin"
 MISSING = "Ray is not installed in .venv-ray: `make test-load` installs it where it can be had"
 
@@ -91,7 +93,15 @@ def ray_cluster(environ: Mapping[str, str]) -> Iterator[RayCluster]:
             with log.open("wb") as output:
                 cluster.nodes.append(
                     subprocess.Popen(
-                        [str(BIN / "ray"), "start", *options, "--num-cpus=1", "--disable-usage-stats", "--block"],
+                        [
+                            str(BIN / "ray"),
+                            "start",
+                            *options,
+                            "--num-cpus=1",
+                            "--disable-usage-stats",
+                            *_FEWER,
+                            "--block",
+                        ],
                         env={**os.environ, **environ, "RAY_USAGE_STATS_ENABLED": "0"},
                         stdin=subprocess.DEVNULL,
                         stdout=output,

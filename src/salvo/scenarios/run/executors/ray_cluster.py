@@ -18,7 +18,7 @@ from salvo.engine.text.messages import install_command
 from salvo.errors import UsageError
 from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain, unpack
-from salvo.scenarios.run.executors.ray_worker import RayWorker
+from salvo.scenarios.run.executors.ray_worker import COLLECT_SECONDS, RayWorker
 from salvo.scenarios.run.executors.worker_pool import open_workers
 
 RUNS_PER_WORKER = 50
@@ -94,13 +94,20 @@ class RayConnection:
 
 
 class RayLink:
-    """A WorkerLink to an actor."""
+    """A WorkerLink to an actor.
+
+    Each call of an actor costs more CPU than the messages that it carries. So what follows from the messages of one
+    call, such as the next leases, is collected and sent with the next.
+    """
 
     def __init__(self, ray: Any, actor: Any) -> None:
         self._ray = ray
         self._class = actor
         self._actor: Any = None
-        self._sending: set[asyncio.Future[Any]] = set()
+        self._outgoing: list[bytes] = []
+        self._is_exchanging = False
+        """Whether a call waits for messages of the worker, so that what is to be sent needs another one."""
+        self._sending: asyncio.Task[None] | None = None
         self._end = "it has ended"
         self._rest = b""
         """The beginning of a message whose end has not come yet."""
@@ -122,15 +129,15 @@ class RayLink:
             ) from error
 
     def send(self, messages: Sequence[Message]) -> None:
-        sending = asyncio.ensure_future(self._send(pack(messages)))
-        self._sending.add(sending)
-        sending.add_done_callback(self._sending.discard)
+        self._outgoing.append(pack(messages))
+        if self._is_exchanging and (self._sending is None or self._sending.done()):
+            self._sending = asyncio.create_task(self._send_soon())
 
     async def receive(self) -> Sequence[Message]:
         messages: list[Message] = []
         try:
             while not messages:
-                content = await self._actor.receive.remote()
+                content = await self._exchange()
                 if not content:
                     self._end = await self._actor.end.remote()
                     break
@@ -146,7 +153,7 @@ class RayLink:
             return
         try:
             async with asyncio.timeout(_END_SECONDS):
-                await self._send(pack([Message("end")]))
+                await self._send(self._take_outgoing() + pack([Message("end")]))
                 await self._actor.end.remote()
         except (TimeoutError, self._ray.exceptions.RayError):
             pass  # it is ended below
@@ -155,6 +162,24 @@ class RayLink:
 
     def describe_end(self) -> str:
         return self._end
+
+    async def _exchange(self) -> bytes:
+        await asyncio.sleep(COLLECT_SECONDS)
+        self._is_exchanging = True
+        try:
+            content: bytes = await self._actor.exchange.remote(self._take_outgoing())
+        finally:
+            self._is_exchanging = False
+        return content
+
+    def _take_outgoing(self) -> bytes:
+        content, self._outgoing = b"".join(self._outgoing), []
+        return content
+
+    async def _send_soon(self) -> None:
+        await asyncio.sleep(COLLECT_SECONDS)
+        if content := self._take_outgoing():  # it may have been sent with an exchange
+            await self._send(content)
 
     async def _send(self, content: bytes) -> None:
         try:

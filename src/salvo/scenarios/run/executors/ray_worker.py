@@ -19,8 +19,8 @@ from queue import SimpleQueue
 from salvo.engine.runtime.subprocesses import guard, kill_group
 from salvo.scenarios.run.executors.worker_start import describe_end, start_worker
 
-_COLLECT_SECONDS = 0.1
-"""How long messages are collected before they are sent: each answer of an actor costs about a millisecond of CPU."""
+COLLECT_SECONDS = 0.1
+"""How long messages are collected before they are sent: each call of an actor costs about two milliseconds of CPU."""
 _PAUSE_SECONDS = 0.05
 """Between two looks at a worker that has written little: to wake for each of its messages costs more than that."""
 _LITTLE = 32 * 1024
@@ -28,7 +28,7 @@ _LITTLE = 32 * 1024
 
 
 class RayWorker:
-    """`start` once, then `send` and `receive`. No method streams: Ray Client refuses those."""
+    """`start` once, then `exchange` and `send`. No method streams: Ray Client refuses those."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,10 +48,15 @@ class RayWorker:
     async def send(self, content: bytes) -> None:
         self._to_worker.put(content)
 
-    async def receive(self) -> bytes:
-        """Return what the worker has written, which may end in the middle of a message; nothing if it has ended."""
+    async def exchange(self, content: bytes) -> bytes:
+        """Send to the worker, if there is something, and wait for what it writes.
+
+        What is returned may end in the middle of a message. It is empty if the worker has ended.
+        """
+        if content:
+            self._to_worker.put(content)
         await self._has_messages.wait()
-        await asyncio.sleep(_COLLECT_SECONDS)
+        await asyncio.sleep(COLLECT_SECONDS)
         with self._lock:
             messages, self._to_driver = self._to_driver, []
             if not self._has_ended:

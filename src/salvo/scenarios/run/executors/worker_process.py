@@ -16,6 +16,8 @@ from salvo.engine.sandbox.frames import read_frame
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, typed
 from salvo.scenarios.run.executors.worker import LOST, Worker
 
+_COLLECT_SECONDS = 0.01
+"""How long messages are collected before they are written: to wake a thread for each costs more than to write it."""
 _GRACE = 5.0
 """Seconds in which runs may end that are under way when the driver has gone."""
 
@@ -69,12 +71,18 @@ class _Writer:
         self._thread.join(_GRACE)
 
     def _write(self) -> None:
+        pause = threading.Event()
         with suppress(OSError):
-            while (message := self._queue.get()) is not None:
-                self._stream.write(pack([message]))
-                if self._queue.empty():
-                    self._stream.flush()
-            self._stream.flush()  # the end may have been queued behind the last message before that was written
+            message = self._queue.get()
+            while message is not None:
+                pause.wait(_COLLECT_SECONDS)
+                messages = [message]
+                while not self._queue.empty() and (message := self._queue.get()) is not None:
+                    messages.append(message)
+                self._stream.write(pack(messages))
+                self._stream.flush()
+                if message is not None:
+                    message = self._queue.get()
 
 
 def _read(stream: IO[bytes], worker: Worker, loop: asyncio.AbstractEventLoop) -> None:
