@@ -82,6 +82,13 @@ class BusyError(SalvoError):
     """The server does not accept more work at the moment."""
 
 
+def file_response(content: bytes, file_name: str, media_type: str) -> Response:
+    """Return a file that a browser saves under this name."""
+    return Response(
+        content, media_type=media_type, headers={"content-disposition": f'attachment; filename="{file_name}"'}
+    )
+
+
 def error_response(status: int, code: str, message: str, hint: str = "") -> JsonResponse:
     return JsonResponse(ErrorResponse(ErrorDetail(code, message, hint)), status)
 

@@ -5,7 +5,7 @@ Runs in a worker process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal, TypeAlias
 
@@ -31,6 +31,14 @@ class Omission:
 
 class UnreadableDocumentError(Exception):
     """The reason why no text could be extracted."""
+
+
+def answer_or_problem(read: Callable[[bytes], dict[str, Any]], content: bytes) -> dict[str, Any]:
+    """Return the answer of a worker: what `read` returns, or why there is no text."""
+    try:
+        return read(content)
+    except UnreadableDocumentError as error:
+        return {"problem": str(error)}
 
 
 def answer(

@@ -13,7 +13,14 @@ from docx import Document
 from docx.document import Document as DocumentObject
 from docx.oxml import parse_xml
 
-from salvo.engine.sandbox.document_text import Omission, OmissionKind, UnreadableDocumentError, answer, limited
+from salvo.engine.sandbox.document_text import (
+    Omission,
+    OmissionKind,
+    UnreadableDocumentError,
+    answer,
+    answer_or_problem,
+    limited,
+)
 from salvo.engine.sandbox.docx_visibility import RunVisibility
 from salvo.engine.sandbox.hidden_text import mark_hidden
 from salvo.engine.sandbox.outline.docx import PAGE_BREAK, DocxOutline
@@ -31,10 +38,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 
 def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the text and its pages, or why there is none."""
-    try:
-        yield _read(content)
-    except UnreadableDocumentError as error:
-        yield {"problem": str(error)}
+    yield answer_or_problem(_read, content)
 
 
 def _read(content: bytes) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from docx.document import Document as DocumentObject
 
 from salvo.engine.sandbox.hidden_text import MIN_POINTS, WHITE, is_readable_on, luminance
+from salvo.engine.sandbox.outline.docx_styles import style_chain
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _OFF = {"0", "false", "off", "none"}
@@ -67,15 +68,8 @@ class RunVisibility:
     def _chain(self, name: str) -> list[Any]:
         """Return the run properties of a style and those it is based on."""
         if name not in self._chains:
-            chain: list[Any] = []
-            visited: set[str] = set()
-            current = name
-            while current in self._styles and current not in visited:
-                visited.add(current)
-                style = self._styles[current]
-                chain += style.findall(f"{_WORD}rPr")
-                current = _value(style.find(f"{_WORD}basedOn")) or ""
-            self._chains[name] = chain
+            styles = style_chain(self._styles, name)
+            self._chains[name] = [properties for style in styles for properties in style.findall(f"{_WORD}rPr")]
         return self._chains[name]
 
     @staticmethod

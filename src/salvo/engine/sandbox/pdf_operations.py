@@ -9,7 +9,7 @@ from typing import Any
 from pypdf import PageObject, PdfReader
 from pypdf.errors import PyPdfError
 
-from salvo.engine.sandbox.document_text import Omission, UnreadableDocumentError, answer, limited
+from salvo.engine.sandbox.document_text import Omission, UnreadableDocumentError, answer, answer_or_problem, limited
 from salvo.engine.sandbox.hidden_text import mark_hidden
 from salvo.engine.sandbox.outline.pdf import pdf_outline, read_bookmarks
 from salvo.engine.sandbox.pdf_visibility import take_out_hidden_text
@@ -21,10 +21,7 @@ _BETWEEN_PAGES = "\n\n"
 
 def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the text and its pages, or why there is none."""
-    try:
-        yield _read(content)
-    except UnreadableDocumentError as error:
-        yield {"problem": str(error)}
+    yield answer_or_problem(_read, content)
 
 
 def _read(content: bytes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.text.formatting import money, pluralize
@@ -71,11 +72,9 @@ def _from_costs(runs: int, entries: Sequence[IndexEntry], extras: str) -> CostEs
     costs = [(entry.cost, _other_cost(entry)) for entry in entries if entry.cost is not None]
     if not costs:
         return None
-    agent = math.fsum(cost for cost, _ in costs) / len(costs)
-    judges, are_judges_known = _mean_judge_cost([judge for _, judge in costs])
-    without = "" if are_judges_known else f"; the cost of its {extras} is not known"
-    basis = f"{money(agent + judges)} per run, the average of {_earlier(len(costs))} with this model{without}"
-    return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
+    mean = _mean_cost(costs, extras)
+    basis = f"{money(mean.per_run)} per run, the average of {_earlier(len(costs))} with this model{mean.note}"
+    return CostEstimate(mean.per_run * runs, mean.is_lower_bound, basis)
 
 
 def _from_tokens(
@@ -88,11 +87,9 @@ def _from_tokens(
     known = [(cost, judge) for cost, judge in costs if cost is not None]
     if not known:
         return None
-    agent = math.fsum(cost for cost, _ in known) / len(known)
-    judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
-    without = "" if are_judges_known else f"; the cost of its {extras} is not known"
-    basis = f"the tokens of {_earlier(len(known))} {description} ({prices}){without}"
-    return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
+    mean = _mean_cost(known, extras)
+    basis = f"the tokens of {_earlier(len(known))} {description} ({prices}){mean.note}"
+    return CostEstimate(mean.per_run * runs, mean.is_lower_bound, basis)
 
 
 def _from_prompt(
@@ -117,9 +114,20 @@ def _other_cost(entry: IndexEntry) -> float | None:
     return entry.judge_cost + entry.user_cost
 
 
-def _mean_judge_cost(costs: Sequence[float | None]) -> tuple[float, bool]:
-    known_costs = [cost for cost in costs if cost is not None]
-    return (math.fsum(known_costs) / len(known_costs) if known_costs else 0.0), len(known_costs) == len(costs)
+class _MeanCost(NamedTuple):
+    per_run: float
+    is_lower_bound: bool
+    note: str
+
+
+def _mean_cost(costs: Sequence[tuple[float, float | None]], extras: str) -> _MeanCost:
+    """Return the mean of the costs of runs: that of the agent, and that of its extras, where it is known."""
+    agent = math.fsum(cost for cost, _ in costs) / len(costs)
+    known = [cost for _, cost in costs if cost is not None]
+    mean = agent + (math.fsum(known) / len(known) if known else 0.0)
+    if len(known) == len(costs):
+        return _MeanCost(mean, is_lower_bound=False, note="")
+    return _MeanCost(mean, is_lower_bound=True, note=f"; the cost of its {extras} is not known")
 
 
 def _earlier(count: int) -> str:

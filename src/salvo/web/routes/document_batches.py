@@ -26,7 +26,7 @@ from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.records import record
 from salvo.web.request_models import Name, RequestModel, needs_key
-from salvo.web.responses import ConflictError, JsonRoute, error_detail
+from salvo.web.responses import ConflictError, JsonRoute, error_detail, file_response
 from salvo.web.routes import evaluations
 from salvo.web.routes.evaluations import Key
 from salvo.web.services import ClientDep, Services, ServicesDep, UserDep
@@ -165,8 +165,8 @@ def export(
     """Return the matrix as a file. No cell of the CSV is a formula."""
     matrix = services.store.batches.matrix(batch_id)
     content = matrix_files.RENDERERS[f".{export_format}"](matrix).encode("utf-8", "backslashreplace")
-    headers = {"content-disposition": f'attachment; filename="byop-{matrix.batch.id}.{export_format}"'}
-    return Response(content, media_type=f"{_MEDIA_TYPES[export_format]}; charset=utf-8", headers=headers)
+    media_type = f"{_MEDIA_TYPES[export_format]}; charset=utf-8"
+    return file_response(content, f"byop-{matrix.batch.id}.{export_format}", media_type)
 
 
 @router.delete("/{batch_id}", status_code=204, operation_id="deleteDocumentBatch")

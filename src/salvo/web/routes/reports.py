@@ -24,7 +24,7 @@ from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import BaselineRecord, StoredEvaluation
 from salvo.records import record
 from salvo.web.request_models import Name, RequestModel
-from salvo.web.responses import JsonRoute
+from salvo.web.responses import JsonRoute, file_response
 from salvo.web.routes.audit import required_signing_key
 from salvo.web.services import Services, ServicesDep, UserDep
 
@@ -286,8 +286,7 @@ def export(
 
 
 def report_file(report_id: str, export_format: ExportFormat, content: bytes) -> Response:
-    disposition = f'attachment; filename="byop-report-{report_id}.{export_format}"'
-    return Response(content, media_type=CONTENT_TYPES[export_format], headers={"content-disposition": disposition})
+    return file_response(content, f"byop-report-{report_id}.{export_format}", CONTENT_TYPES[export_format])
 
 
 class ReportPair(RequestModel, json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]}):

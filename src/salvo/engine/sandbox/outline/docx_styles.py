@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -63,15 +63,17 @@ class ParagraphStyles:
     def _chain(self, name: str) -> list[Any]:
         """Return a style and those it is based on."""
         if name not in self._chains:
-            chain: list[Any] = []
-            visited: set[str] = set()
-            current = name
-            while current in self._styles and current not in visited:
-                visited.add(current)
-                chain.append(self._styles[current])
-                current = attribute(chain[-1].find(f"{WORD}basedOn")) or ""
-            self._chains[name] = chain
+            self._chains[name] = list(style_chain(self._styles, name))
         return self._chains[name]
+
+
+def style_chain(styles: Mapping[str, Any], name: str) -> Iterator[Any]:
+    """Yield the style of this id and those it is based on, each once; nothing if there is no such style."""
+    visited: set[str] = set()
+    while name in styles and name not in visited:
+        visited.add(name)
+        yield styles[name]
+        name = attribute(styles[name].find(f"{WORD}basedOn")) or ""
 
 
 def _style_name(paragraph: Any) -> str:

@@ -17,7 +17,7 @@ from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
 from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import Name, RequestModel
-from salvo.web.responses import JsonRoute
+from salvo.web.responses import JsonRoute, file_response
 from salvo.web.routes.playbooks.playbooks import (
     DocumentOrText,
     PlaybookDetail,
@@ -129,8 +129,7 @@ def export(playbook_id: Name, number: Number, services: ServicesDep) -> Response
     """Return a version as a JSON file, which `byop run --playbook` and other runners accept."""
     saved = services.store.saved_playbooks.load(playbook_id, number)
     content = json_codec.dumps(saved.document, indent=2)
-    disposition = f'attachment; filename="{saved.saved.playbook_id}-{number}.json"'
-    return Response(content, media_type="application/json", headers={"content-disposition": disposition})
+    return file_response(content, f"{saved.saved.playbook_id}-{number}.json", "application/json")
 
 
 @router.post("/{playbook_id}/withdraw", status_code=204, operation_id="withdrawPlaybook")

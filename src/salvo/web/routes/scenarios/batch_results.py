@@ -34,7 +34,7 @@ from salvo.scenarios.report.tool_choices import ToolChoiceRow, choice_row
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.index import IndexEntry
 from salvo.web.request_models import MAX_NAME_LENGTH
-from salvo.web.responses import JsonRoute
+from salvo.web.responses import JsonRoute, file_response
 from salvo.web.routes.scenarios.batches import Offset
 from salvo.web.services import ServicesDep
 
@@ -229,8 +229,7 @@ def export(batch_id: str, services: ServicesDep) -> Response:
     store = services.catalog.store
     exported = html.export(store, store.find_batch(batch_id))
     content = exported.html.encode("utf-8", "replace")
-    disposition = f'attachment; filename="salvo-batch-{exported.summary.batch_id}.html"'
-    return Response(content, media_type="text/html", headers={"content-disposition": disposition})
+    return file_response(content, f"salvo-batch-{exported.summary.batch_id}.html", "text/html")
 
 
 @record

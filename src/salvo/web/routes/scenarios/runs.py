@@ -30,7 +30,7 @@ from salvo.scenarios.result import (
     RunMetrics,
     Stopped,
 )
-from salvo.web.responses import JsonRoute
+from salvo.web.responses import JsonRoute, file_response
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
@@ -100,9 +100,7 @@ def raw(run_id: str, services: ServicesDep) -> Response:
     """Return the whole run as it is stored."""
     store = services.catalog.store
     run = store.load_run(store.find_run(run_id))
-    disposition = f'attachment; filename="salvo-run-{run.run_id}.json"'
-    content = json_codec.dumps(run, indent=2)
-    return Response(content, media_type="application/json", headers={"content-disposition": disposition})
+    return file_response(json_codec.dumps(run, indent=2), f"salvo-run-{run.run_id}.json", "application/json")
 
 
 @record
