@@ -9,7 +9,7 @@ import click
 from salvo.cli.param_types import SECONDS
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.baseline_options import baseline_options
-from salvo.cli.salvo.output_option import output_option
+from salvo.cli.salvo.output_option import result_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
 
@@ -21,10 +21,7 @@ from salvo.cli.salvo.store_option import store_option
     "--every", "interval", type=SECONDS, default=60, show_default=True, help="With --wait: seconds between two looks."
 )
 @baseline_options
-@output_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
-@click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
+@result_options
 @prices_option
 @allow_env_option
 @store_option

@@ -8,7 +8,7 @@ import click
 
 from salvo.cli.output import echo
 from salvo.cli.salvo.baseline_options import baseline_options, read_baseline
-from salvo.cli.salvo.output_option import output_option
+from salvo.cli.salvo.output_option import result_options
 from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError
@@ -31,10 +31,7 @@ from salvo.scenarios.store.merge import merge_stores
     ".salvo]",
 )
 @baseline_options
-@output_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
-@click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
+@result_options
 def merge(
     stores: tuple[str, ...],
     into: str | None,

@@ -1,4 +1,4 @@
-"""The option -o of the commands that write results to files: the suffix of a name chooses the format."""
+"""The options of the commands that print results and write them to files: the suffix of a name chooses the format."""
 
 from __future__ import annotations
 
@@ -19,3 +19,18 @@ def output_option(suffixes: str = ALL_SUFFIXES) -> Callable[[Command], Command]:
     return click.option(
         "-o", "--output", "outputs", multiple=True, type=FILE_PATH, help=f"Also write a file: {suffixes}."
     )
+
+
+def result_options(command: Command) -> Command:
+    """Add what `salvo run` and the commands that complete its batches have: files, JSON, and how much is printed."""
+    options = (
+        output_option(),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr."),
+        click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only."),
+        click.option(
+            "-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

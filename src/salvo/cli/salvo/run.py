@@ -11,7 +11,7 @@ from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.judges_option import judges_option
-from salvo.cli.salvo.output_option import output_option
+from salvo.cli.salvo.output_option import result_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
 
@@ -103,10 +103,7 @@ from salvo.cli.salvo.store_option import store_option
     help="Make the missing runs of the batch of this name, on any machine. [default with --shard: the commit and the "
     "files' content]",
 )
-@output_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
-@click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
+@result_options
 @prices_option
 @allow_env_option
 @click.option("--redact", "patterns", multiple=True, metavar="REGEX", help="Also redact what this matches.")

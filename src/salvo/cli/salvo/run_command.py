@@ -9,8 +9,7 @@ run(…)                 this module
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,43 +17,36 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import RunsAtOnce
 from salvo.cli.salvo.baseline_options import read_baseline
+from salvo.cli.salvo.run_checks import check_cache, check_judges, check_one_sided, check_shard, check_until_sure
 from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
+from salvo.cli.salvo.run_progress import RunProgress
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
-from salvo.engine.text.formatting import pluralize, running_cost
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import display_path
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.base import RecordingOptions
-from salvo.engine.wire.retry import Wait
-from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
 from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan_runs
-from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.run.call_limits import CallLimits
-from salvo.scenarios.run.environment import PreparedScenario
-from salvo.scenarios.run.executors.base import ReplayNote
-from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
+from salvo.scenarios.run.runner import RunLimits, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.shards import Shard
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.location import store_notice
-from salvo.scenarios.store.recordings.recording_files import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
     from salvo.cli.salvo.run_workers import ChosenWorkers
-    from salvo.engine.rates.rate_shares import RateState
 
 
 def run(
@@ -106,10 +98,10 @@ def run(
     record_hashes: bool,
 ) -> None:
     check_outputs(outputs)
-    _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
-    _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
-    _check_judges(judges, until_sure=until_sure, baseline=baseline, cache=cache, shard=shard, resume=resume)
-    part = _check_shard(
+    check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
+    check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
+    check_judges(judges, until_sure=until_sure, baseline=baseline, cache=cache, shard=shard, resume=resume)
+    part = check_shard(
         shard,
         batch_name,
         resume=resume,
@@ -166,7 +158,7 @@ def run(
             price_file=price_file,
         )
         work = _plan_new(workspace, _select(workspace, selection, overrides), settings, part, batch_name)
-        _check_one_sided(work, one_sided=one_sided)
+        check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
     for warning in _evidence_warnings(workspace.store(), work):
@@ -192,7 +184,11 @@ def run(
         _print_store_hint(output)
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
-    limits, workers = _choose_workers(workspace, work, settings, limits, processes, cluster)
+    workers = None
+    if processes is not None or cluster is not None:
+        from salvo.cli.salvo.run_workers import choose_workers  # most commands make their runs themselves
+
+        limits, workers = choose_workers(workspace, work, settings, limits, processes, cluster)
     outcome = execute(workspace, work, settings.recording, limits, finish, use_cache=settings.cache, workers=workers)
     _submit_questions(workspace, work, settings, outcome)
     raise SystemExit(finish(outcome))
@@ -215,21 +211,6 @@ def _print_store_hint(output: RunOutput) -> None:
         return
     address = printable(shlex.quote(context.params["store_address"]))
     echo(f"Other commands find these runs with --store {address}, or with SALVO_STORE.", err=True)
-
-
-def _choose_workers(
-    workspace: Workspace,
-    work: list[ScenarioRuns],
-    settings: RunSettings,
-    limits: RunLimits,
-    processes: int | None,
-    cluster: str | None,
-) -> tuple[RunLimits, ChosenWorkers | None]:
-    if processes is None and cluster is None:
-        return limits, None
-    from salvo.cli.salvo.run_workers import choose_workers  # most commands make their runs themselves
-
-    return choose_workers(workspace, work, settings, limits, processes, cluster)
 
 
 def _plan_new(
@@ -264,7 +245,7 @@ def execute(
     `finish` is the rest of the command. It is called here only if this never returns, because an agent blocks the event
     loop for good.
     """
-    progress = _Progress()
+    progress = RunProgress()
     scenarios = [item.prepared.scenario for item in work if item.prepared is not None]
     is_remote = workers is not None and workers.is_remote
     if not is_remote:  # the workers of a cluster say where their calls go
@@ -291,129 +272,6 @@ def execute(
         progress.close()
 
 
-_SECONDS_BEFORE_SHOWN = 2
-"""Calls that take no longer need no sign of life."""
-_MILESTONE_SECONDS = 60
-"""Without a terminal, a line is printed each time that the oldest call has waited for so long."""
-
-
-def _format_rate(calls_per_second: float) -> str:
-    if calls_per_second >= 1:
-        return f"{calls_per_second:.0f} calls/s"
-    return f"{60 * calls_per_second:.0f} calls/min"
-
-
-class _Progress(RunListener):
-    """Shows how many runs are done, how many passed, what they cost, and how long calls have been open."""
-
-    def __init__(self) -> None:
-        self.line = ProgressLine()
-        self._total = self._done = self._passed = self._pending = self._cached = self._minutes_shown = 0
-        self._not_replayable: Counter[tuple[str, str, str]] = Counter()
-        self._cost = 0.0
-        self._at_once = self._rates = ""
-        self._blocked_at: set[str] = set()
-        self._destinations: set[str] = set()
-
-    def planned(self, count: int) -> None:
-        self._total += count
-
-    def started(self, _prepared: PreparedScenario, _number: int) -> None:
-        self._update()
-
-    def waiting(self, wait: Wait) -> None:
-        self._update(f" ({wait})", milestone=wait.seconds >= 1)
-
-    def calling(self, count: int, seconds: float) -> None:
-        minutes = int(seconds // _MILESTONE_SECONDS)
-        is_milestone = minutes > self._minutes_shown
-        self._minutes_shown = minutes
-        if seconds >= _SECONDS_BEFORE_SHOWN:
-            calls = pluralize(count, "call")
-            self._update(f" (waiting for {calls}, the oldest for {seconds:.0f} s)", milestone=is_milestone)
-
-    def blocked(self, seconds: float, where: str) -> None:
-        if where not in self._blocked_at:
-            self._blocked_at.add(where)
-            self.line.print(
-                f"The event loop was blocked for {seconds:.0f} s at {where}. Other runs had to wait; this time is not "
-                "counted as theirs."
-            )
-
-    def grown(self, at_once: int) -> None:
-        self._at_once = f", {at_once} at once"
-
-    def paced(self, rates: Sequence[RateState]) -> None:
-        self._rates = "".join(f", {printable(state.name)} {_format_rate(state.rate)}" for state in rates)
-
-    def unpriced(self, name: str) -> None:
-        self.line.print(unpriced_notice(name))
-
-    def cache_failed(self, error: StoreError) -> None:
-        self.line.print(f"New replies are not cached. {error}")
-
-    def relisted(self, batch: Batch, server: str, earlier: str, changes: Sequence[str]) -> None:
-        self.line.print(
-            f"{batch.scenario_id}: the MCP server {server} lists other tools than in the batch {earlier}: "
-            f"{', '.join(changes)}."
-        )
-
-    def connected(self, destinations: Iterable[str]) -> None:
-        for line in destinations:
-            if line not in self._destinations:
-                self._destinations.add(line)
-                self.line.print(line)
-
-    def worker_lost(self, reason: str, run_ids: Sequence[str]) -> None:
-        self.line.print(lost_worker_notice(reason, run_ids))
-
-    def made_again(self, run_ids: Sequence[str]) -> None:
-        count = pluralize(len(run_ids), "run")
-        self.line.print(
-            f"An earlier command ended while it was making {count}, which are made again; "
-            f"calls that they had made may be paid for twice: {', '.join(run_ids)}"
-        )
-
-    def finished(self, _prepared: PreparedScenario, entry: IndexEntry, replay: ReplayNote) -> None:
-        self._count_if_not_replayable(entry, replay)
-        self._done += 1
-        self._passed += entry.outcome is Outcome.PASSED
-        self._pending += entry.outcome is Outcome.PENDING
-        if entry.from_cache:
-            self._cached += 1  # what it cost was paid before, at least in part
-        else:
-            self._cost += (entry.cost or 0.0) + (entry.judge_cost or 0.0) + (entry.user_cost or 0.0)
-        tenth = max(1, self._total // 10)
-        self._update(milestone=self._done % tenth == 0 or self._done == self._total)
-
-    def close(self) -> None:
-        """Clear the line, and print what is to be said in the end."""
-        self.line.clear()
-        for notice in self.replay_notices():
-            self.line.print(notice)
-
-    def replay_notices(self) -> Iterator[str]:
-        """Yield which recordings will not replay, and why."""
-        for (scenario, problem, reason), count in self._not_replayable.items():
-            yield f"{printable(scenario)}: {pluralize(count, 'recorded run')} {problem}: {printable(reason)}"
-
-    def _count_if_not_replayable(self, entry: IndexEntry, replay: ReplayNote) -> None:
-        if not entry.recorded or replay.reason == HASHES_ONLY:  # the user asked for hashes
-            return
-        if replay.replayable == "no":
-            self._not_replayable[entry.scenario_id, "cannot be replayed", replay.reason] += 1
-        elif OWN_CONNECTIONS in replay.reason:
-            self._not_replayable[entry.scenario_id, "may diverge in a replay", replay.reason] += 1
-
-    def _update(self, note: str = "", *, milestone: bool = False) -> None:
-        cost = f", {running_cost(self._cost)}" if self._cost else ""
-        cost += f", {self._cached} from the cache" if self._cached else ""
-        counts = f"{self._done}/{self._total} runs done, {self._passed} passed"
-        counts += f", {self._pending} waiting for judges" if self._pending else ""
-        text = f"{counts}{cost}{self._at_once}{self._rates}{note}"
-        self.line.update(text, milestone=milestone)
-
-
 def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
     """Yield what the runs cannot show, if evidence is required: before anything is spent."""
     needed = [item.batch for item in work if _may_run(item) and required_confidence(item.batch) is not None]
@@ -427,104 +285,6 @@ def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[st
 
 def _may_run(item: ScenarioRuns) -> bool:
     return bool(item.pending) or item.shared_rounds is not None
-
-
-def lost_worker_notice(reason: str, run_ids: Sequence[str]) -> str:
-    """Say which runs were under way when a worker ended: their calls may be paid for twice."""
-    if not run_ids:
-        return f"A worker ended: {reason}. No run has to be made again."
-    runs = pluralize(len(run_ids), "run")
-    return (
-        f"A worker ended: {reason}. It was making {runs}, which are made again if they are not stored; "
-        f"calls that they had made may be paid for twice: {', '.join(run_ids)}"
-    )
-
-
-def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
-    if not one_sided:
-        return
-    for item in work:
-        if item.batch.confidence is None or item.batch.confidence <= 0.5:
-            raise UsageError(
-                f"{item.batch.scenario_id}: --one-sided needs a confidence above 0.5.",
-                hint="Use, for example, --confidence 0.95. Nothing was run, and nothing was spent.",
-            )
-
-
-def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | None) -> None:
-    if until_sure != (max_runs is not None):
-        raise click.UsageError(
-            "--until-sure and --max-runs go together: runs are made until the verdict is settled, but no more than "
-            "--max-runs."
-        )
-    if until_sure and runs is not None:
-        raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
-
-
-def _check_shard(
-    shard: str | None,
-    batch_name: str | None,
-    *,
-    resume: str | None,
-    needs_one_store: dict[str, bool],
-    has_one_store: bool,
-    needs_all_runs: dict[str, bool],
-) -> Shard | None:
-    """Return the shard to make, if there is one. Refuse what one part of the runs cannot decide."""
-    if resume is not None and (shard is not None or batch_name is not None):
-        raise click.UsageError("--resume takes a batch by its id: leave out --shard and --batch.")
-    if batch_name is not None and not batch_name.strip():
-        raise click.UsageError("--batch needs a name.")
-    if shard is None:
-        return None
-    if option := next((name for name, is_used in needs_all_runs.items() if is_used), None):
-        raise click.UsageError(
-            f"{option} looks at the runs of all shards, and this one has only its own in its store."
-            + (" Give it to `salvo merge`." if option == "--against-baseline" else "")
-        )
-    if not has_one_store and (option := next((name for name, is_used in needs_one_store.items() if is_used), None)):
-        raise click.UsageError(
-            f"{option} looks at the runs of all shards, so these need one store: name it with --store, an object store "
-            "or a folder that all of them reach."
-        )
-    try:
-        return Shard.parse(shard)
-    except ValueError as error:
-        raise click.UsageError(f"--shard: {error}") from error
-
-
-def _check_judges(
-    judges: str, *, until_sure: bool, baseline: str | None, cache: bool, shard: str | None, resume: str | None
-) -> None:
-    """Refuse what needs the verdicts at once, and what a store of one part cannot collect."""
-    if judges != "batch":
-        return
-    refused = {
-        "--until-sure": until_sure,
-        "--against-baseline": baseline is not None,
-        "--cache": cache,
-        "--shard": shard is not None,
-        "--resume": resume is not None,
-    }
-    option = next((name for name, is_used in refused.items() if is_used), None)
-    if option is None:
-        return
-    reasons = {
-        "--until-sure": "needs the verdict of each round, which `--judges batch` has a day later.",
-        "--against-baseline": "needs verdicts, which `--judges batch` has a day later. Give it to `salvo collect`.",
-        "--cache": "is for development, and `--judges batch` is for large runs.",
-        "--shard": "gives a part of the runs, and their judges are collected together: run without --judges batch.",
-        "--resume": "continues a batch as it was started: leave out --judges.",
-    }
-    raise click.UsageError(f"{option} {reasons[option]}")
-
-
-def _check_cache(*, cache: bool, needs_evidence: bool) -> None:
-    if cache and needs_evidence:
-        raise click.UsageError(
-            "--cache repeats earlier replies, which show nothing new: leave it out with --confidence, --until-sure and "
-            "--against-baseline."
-        )
 
 
 def _select(workspace: Workspace, selection: Selection, overrides: ScenarioOverrides) -> list[FoundScenario]:
