@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -35,5 +38,18 @@ def _representation(self: Any) -> str:
     return f"{type(self).__qualname__}({values})"
 
 
-def _values(value: Any) -> tuple[Any, ...]:
-    return tuple([getattr(value, item.name) for item in fields(value) if item.compare])
+def _values(value: Any) -> Any:
+    """Return the values that are compared. Records are keys that each call of a model looks up, so this is fast."""
+    cls = type(value)
+    if cls not in _getters:
+        names = [item.name for item in fields(cls) if item.compare]
+        # For one name, attrgetter would return the value itself.
+        _getters[cls] = attrgetter(*names) if len(names) > 1 else partial(_few_values, names)
+    return _getters[cls](value)
+
+
+_getters: dict[type[Any], Callable[[Any], Any]] = {}
+
+
+def _few_values(names: list[str], value: Any) -> tuple[Any, ...]:
+    return tuple([getattr(value, name) for name in names])

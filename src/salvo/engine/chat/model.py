@@ -15,6 +15,9 @@ from salvo.engine.chat.provider_errors import parse_error_body, provider_error, 
 from salvo.engine.wire.base import BATCH_HEADER, Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
 
+_MAY_BE_DROPPED = ("temperature", "seed", "max_tokens", "output_schema")
+"""Parameters that a model may refuse."""
+
 
 class WiredModel:
     """One model of one provider. Parameters that it is known to refuse are not sent; others are tried.
@@ -90,9 +93,11 @@ class WiredModel:
         )
 
     def _dropped(self, request: ChatRequest, body: dict[str, Any]) -> tuple[str, ...]:
+        names = [name for name in _MAY_BE_DROPPED if getattr(request, name) is not None]
+        if not names:
+            return ()
         sent_names = {self._dialect.optional.get(name, name) for name in body}
-        names = ("temperature", "seed", "max_tokens", "output_schema")
-        return tuple(name for name in names if getattr(request, name) is not None and name not in sent_names)
+        return tuple(name for name in names if name not in sent_names)
 
     def _bad(self, reason: str, reply: WireReply) -> ProviderError:
         return BadReplyError(

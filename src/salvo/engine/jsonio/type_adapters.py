@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import ValidationError
@@ -27,8 +28,13 @@ def type_adapter(kind: type[T]) -> TypeAdapter[T]:
 
 def copy_fields(model: type[D], source: object, **values: Any) -> D:
     """Return a dataclass with these values, and the other fields copied from the source."""
-    copied = {field.name: getattr(source, field.name) for field in fields(model) if field.name not in values}
+    copied = {name: getattr(source, name) for name in _field_names(model) if name not in values}
     return model(**copied, **values)
+
+
+@cache
+def _field_names(model: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(model))
 
 
 def first_error(error: ValidationError) -> tuple[str, str]:
