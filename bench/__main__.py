@@ -6,7 +6,7 @@ import compileall
 from pathlib import Path
 
 import salvo
-from bench import cold_start, compare, completions, mcp, playbooks, scenarios, web
+from bench import cold_start, compare, completions, history, mcp, playbooks, scenarios, web
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
     playbooks.report()
     cold_start.report()
     web.report()
+    history.report()
 
 
 if __name__ == "__main__":

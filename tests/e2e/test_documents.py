@@ -90,6 +90,20 @@ def test_a_dropped_folder_is_read_with_its_folders_and_what_is_no_document_is_na
     _assert_no_barrier(page)
 
 
+def test_documents_beyond_the_limit_of_a_batch_are_counted(site: Site, visit: Visit, tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    for number in range(1002):
+        (folder / f"{number:04}.txt").write_text(CAREFUL)
+    page = visit(site, viewport={"width": 1280, "height": 800}).open("/documents")
+    page.get_by_label("Folder", exact=True).set_input_files(folder)
+    expect(page.get_by_text("1,002 documents chosen")).to_be_visible()
+    expect(page.get_by_text("at most 1,000 documents")).to_contain_text("2 documents at the end are not")
+    expect(page.get_by_role("button", name="Evaluate 1,000 documents")).to_be_visible()
+    page.get_by_role("button", name="Remove 0000.txt").click()
+    expect(page.get_by_text("at most 1,000 documents")).to_contain_text("1 document at the end is not")
+
+
 def _drop_paths(page: Page, zone: Locator, paths: list[Path]) -> None:
     """Drop files and folders of this machine, as from its file manager."""
     box = zone.bounding_box()

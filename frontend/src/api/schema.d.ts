@@ -2249,6 +2249,18 @@ export interface components {
          */
         Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "simulator" | "judge" | "judge_pending" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
         /**
+         * ChangeCause
+         * @description Why the changed result of a check is put down to the text, or is not.
+         */
+        ChangeCause: {
+            /** Check Id */
+            check_id: string;
+            /** From Text */
+            from_text: boolean | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * ChangedCheck
          * @description A check with another result than in the baseline.
          */
@@ -4429,6 +4441,8 @@ export interface components {
             attribution: string;
             /** Changed Checks */
             changed_checks: components["schemas"]["ChangedCheck"][];
+            /** Causes */
+            causes: components["schemas"]["ChangeCause"][];
             /** Unchanged */
             unchanged: string[];
             /** Not Compared */
@@ -6237,7 +6251,7 @@ export interface operations {
                 mode?: components["schemas"]["Mode"] | null;
                 /** @description Searches ids, titles, subjects, evaluators, statuses and playbooks. */
                 search?: string;
-                /** @description Also find evaluations whose stored texts have all words of the search. */
+                /** @description Also find evaluations whose texts have all words of the search, whole or in part. */
                 in_texts?: boolean;
                 /** @description What the rows are sorted by. */
                 sort?: components["schemas"]["HistorySort"];

@@ -9,14 +9,16 @@ interface TextInputProps {
   maxLength: number;
   required?: boolean;
   hint?: string;
+  /** With a label as that of the main fields of a form. */
+  prominent?: boolean;
 }
 
 /** A line of text with its label. */
-export function TextInput({ label, value, onChange, hint, ...input }: TextInputProps) {
+export function TextInput({ label, value, onChange, hint, prominent = false, ...input }: TextInputProps) {
   const id = useId();
   return (
     <div>
-      <label htmlFor={id} className="block text-sm text-soft">
+      <label htmlFor={id} className={`block ${prominent ? "font-semibold" : "text-sm text-soft"}`}>
         {label}
       </label>
       <input

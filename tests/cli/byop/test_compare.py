@@ -40,6 +40,7 @@ The evaluator is the same and the text is different, so a difference comes from 
 
 Checks
   worse   high    certainty_language: pass → fail
+          Put down to the text: the evaluator is the same, and the votes were unanimous both times.
   same result: assumption_disclosure, escalation_signal, unchecked_areas_disclosure
   not compared (derived from the other results): run_variance, drift_over_time_support
   Consistency 1.00 → 1.00 (+0.00)

@@ -1,6 +1,7 @@
 """Two reports side by side, and several judges of one text."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
@@ -86,3 +87,74 @@ def test_a_judge_that_could_not_judge_is_no_party_to_an_agreement() -> None:
         ("assumption_disclosure", None),
         ("certainty_language", True),
     ]
+
+
+def with_other_result(report: Report, *, unanimous: bool = True, **changes: Any) -> Report:
+    """Return the report with a pass of `certainty_language`, and the votes that led to it."""
+    assumptions, certainty, *derived = report.check_results
+    runs = tuple(
+        replace(run, result=Result.PASS if unanimous or run.run != 1 else Result.FAIL) for run in certainty.raw_runs
+    )
+    changed = replace(certainty, result=Result.PASS, raw_runs=runs, **changes)
+    return replace(report, check_results=(assumptions, changed, *derived))
+
+
+ELSEWHERE = a_report(inputs=some_inputs("Another text."))
+
+
+def by_rules(report: Report) -> Report:
+    judge = replace(report.model_fingerprints.evaluator, declared_model_name="rules", provider=None)
+    return replace(report, model_fingerprints=Fingerprints(judge, report.model_fingerprints.producer))
+
+
+def by_patterns(report: Report) -> Report:
+    assumptions, certainty, *derived = report.check_results
+    return replace(report, check_results=(assumptions, replace(certainty, decided_by="patterns"), *derived))
+
+
+@pytest.mark.parametrize(
+    "before, after, from_text, reason",
+    [
+        (HERE, with_other_result(HERE), False, "Not put down to the text, which is the same: the same evaluator"),
+        (
+            HERE,
+            with_other_result(by_another_judge(HERE)),
+            False,
+            "the text, which is the same: the evaluator is differ",
+        ),
+        (
+            HERE,
+            with_other_result(ELSEWHERE),
+            True,
+            "the evaluator is the same, and the votes were unanimous both times.",
+        ),
+        (
+            HERE,
+            with_other_result(ELSEWHERE, unanimous=False),
+            None,
+            "variation: the evaluator is the same, but the votes in B were",
+        ),
+        (HERE, with_other_result(by_another_judge(ELSEWHERE)), None, "the text and the evaluator are both different."),
+        (by_rules(HERE), with_other_result(by_rules(ELSEWHERE)), True, "the evaluator is the same and does not vary."),
+        (
+            by_patterns(HERE),
+            with_other_result(ELSEWHERE, decided_by="patterns"),
+            True,
+            "patterns decided it both times",
+        ),
+        (
+            replace(HERE, integrity=replace(HERE.integrity, playbook_logic_hash="sha256:other")),
+            with_other_result(ELSEWHERE),
+            None,
+            "the playbook is different, too",
+        ),
+    ],
+)
+def test_each_changed_check_says_why_it_is_put_down_to_the_text_or_not(
+    before: Report, after: Report, from_text: bool | None, reason: str
+) -> None:
+    compared = compare(before, after)
+    assert [check.check_id for check in compared.changed_checks] == ["certainty_language"]
+    [cause] = compared.causes
+    assert (cause.check_id, cause.from_text) == ("certainty_language", from_text)
+    assert reason in cause.reason

@@ -39,6 +39,8 @@ The text and the evaluator are the same, so a difference is evaluator
 
 Checks
   better  high    certainty_language: fail → pass
+          Not put down to the text, which is the same: the same evaluator judged
+             it differently.
   only in A: assumption_disclosure
   only in B: my_own
   not compared (derived from the other results): run_variance,

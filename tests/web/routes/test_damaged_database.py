@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Integer
 
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import metadata
@@ -21,11 +22,13 @@ COLUMNS = [
     (table.name, column.name)
     for table in metadata.sorted_tables
     for column in table.c
-    if (table.name, column.name) != ("byop_audit", "sequence")  # SQLite itself refuses anything but a number there
+    # SQLite itself refuses anything but a number in the one column of a key that is a number.
+    if list(table.primary_key) != [column] or not isinstance(column.type, Integer)
 ]
 PATHS = (
     "/api/history",
     "/api/history?search=def",
+    "/api/history?search=law&in_texts=true",
     "/api/subjects",
     "/api/timeline",
     "/api/baselines",

@@ -30,7 +30,11 @@ from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 @click.option(
     "--search", default="", help="Only those with this in their id, title, subject, evaluator, status or playbook."
 )
-@click.option("--in-texts", is_flag=True, help="Search the stored texts, too: they must have all words of --search.")
+@click.option(
+    "--in-texts",
+    is_flag=True,
+    help="Search the stored texts, too: they must have all words of --search, whole or in part.",
+)
 @click.option(
     "--sort",
     type=click.Choice([str(sort) for sort in HistorySort]),

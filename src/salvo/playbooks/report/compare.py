@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from salvo.playbooks.enums import Mode, Result, Status
-from salvo.playbooks.report.drift import changes, consistency_delta, same_judge, why_not_comparable
+from salvo.playbooks.report.drift import changes, consistency_delta, same_judge, unanimous_ids, why_not_comparable
 from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report, is_deterministic, measured_consistency
 from salvo.records import record
 
@@ -39,6 +39,16 @@ class UncomparedCheck:
 
 
 @record
+class ChangeCause:
+    """Why the changed result of a check is put down to the text, or is not."""
+
+    check_id: str
+    from_text: bool | None
+    """None if it cannot be determined."""
+    reason: str
+
+
+@record
 class ReportComparison:
     before: Side
     after: Side
@@ -48,6 +58,8 @@ class ReportComparison:
     attribution: str
     """What a difference is attributed to."""
     changed_checks: tuple[ChangedCheck, ...]
+    causes: tuple[ChangeCause, ...]
+    """One for each changed check, in the same order."""
     unchanged: tuple[str, ...]
     """Checks that were compared and have the same result."""
     not_compared: tuple[UncomparedCheck, ...]
@@ -77,6 +89,7 @@ def compare(before: Report, after: Report) -> ReportComparison:
     in_both = [
         (checks_before[check.check_id], check) for check in after.check_results if check.check_id in checks_before
     ]
+    changed = changes(before.check_results, after.check_results)
     return ReportComparison(
         before=_side(before),
         after=_side(after),
@@ -86,7 +99,8 @@ def compare(before: Report, after: Report) -> ReportComparison:
         attribution=_attribution(
             same_text=same_text, same_judge=is_same_judge, deterministic=is_deterministic(after.model_fingerprints)
         ),
-        changed_checks=changes(before.check_results, after.check_results),
+        changed_checks=changed,
+        causes=tuple(_cause(check.check_id, before, after, same_text, is_same_judge) for check in changed),
         unchanged=tuple(
             check.check_id
             for earlier, check in in_both
@@ -133,6 +147,41 @@ def _attribution(*, same_text: bool, same_judge: bool, deterministic: bool) -> s
             "evaluator's variation."
         )
     return "The text and the evaluator are both different, so the cause of a difference cannot be determined."
+
+
+def _cause(check_id: str, before: Report, after: Report, same_text: bool, same_judge: bool) -> ChangeCause:
+    sides = [check for report in (before, after) for check in report.check_results if check.check_id == check_id]
+    by_patterns = all(check.decided_by == "patterns" for check in sides)
+    split = [
+        name for name, report in (("A", before), ("B", after)) if check_id not in unanimous_ids(report.check_results)
+    ]
+    from_text: bool | None = None
+    if before.integrity.playbook_logic_hash != after.integrity.playbook_logic_hash:
+        reason = "The cause cannot be determined: the playbook is different, too, and the check may be another one."
+    elif by_patterns:
+        # The same patterns find the same in the same text.
+        from_text = not same_text
+        reason = "Put down to the text: the playbook's patterns decided it both times, and only the text is different."
+        if same_text:
+            reason = "Not put down to the text, which is the same. The playbook's patterns decided it both times."
+    elif same_text:
+        from_text = False
+        by = "the same evaluator judged it differently" if same_judge else "the evaluator is different"
+        reason = f"Not put down to the text, which is the same: {by}."
+    elif not same_judge:
+        reason = "The cause cannot be determined: the text and the evaluator are both different."
+    elif is_deterministic(after.model_fingerprints):
+        from_text = True
+        reason = "Put down to the text: the evaluator is the same and does not vary."
+    elif not split:
+        from_text = True
+        reason = "Put down to the text: the evaluator is the same, and the votes were unanimous both times."
+    else:
+        reason = (
+            "Put down to the text or to the evaluator's variation: the evaluator is the same, but the votes in "
+            f"{' and '.join(split)} were not unanimous."
+        )
+    return ChangeCause(check_id, from_text, reason)
 
 
 def _evidence_change(before: CheckResult, after: CheckResult) -> EvidenceChange:

@@ -60,7 +60,7 @@ def compare(now: Snapshot, before: Snapshot, *, saved: bool, thresholds: Varianc
     delta = consistency_delta(before.consistency, now.consistency)
     same_text = now.inputs_fingerprint == before.inputs_fingerprint
     is_same_judge = same_judge(before.fingerprints, now.fingerprints)
-    unanimous = _unanimous_ids(before.checks) & _unanimous_ids(now.checks)
+    unanimous = unanimous_ids(before.checks) & unanimous_ids(now.checks)
     degradation = _Degradation(
         outcomes=_worse_outcomes(changed),
         unanimous_outcomes=_worse_outcomes([check for check in changed if check.check_id in unanimous]),
@@ -147,7 +147,7 @@ class _Degradation:
     """Empty if the consistency did not fall."""
 
 
-def _unanimous_ids(checks: Iterable[CheckResult]) -> set[str]:
+def unanimous_ids(checks: Iterable[CheckResult]) -> set[str]:
     """Return the checks on which every run voted for the result. Patterns give the same result every time."""
     return {
         check.check_id

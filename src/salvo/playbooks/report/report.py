@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field, fields, is_dataclass
 from typing import Any, Literal, TypeVar
 
@@ -569,5 +570,19 @@ def read_report(content: bytes, name: str = "The report") -> ReportFile:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a report file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **type_adapter(ReportFile).json_schema()}
+    """Return the JSON Schema of a report file. Its descriptions are docstrings, in which null is called None."""
+    schema = _with_null_for_none(type_adapter(ReportFile).json_schema())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _with_null_for_none(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_with_null_for_none(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: re.sub(r"\bNone\b", "null", part)
+        if name == "description" and isinstance(part, str)
+        else _with_null_for_none(part)
+        for name, part in schema.items()
+    }

@@ -252,10 +252,11 @@ class _Screen:
             yield from (self._paint(line, "yellow") for line in self._hanging(f"Caution: {printable(caution)}"))
         yield ""
         yield self._title("Checks")
-        for check in compared.changed_checks:
+        for check, cause in zip(compared.changed_checks, compared.causes, strict=True):
             direction = "worse " if check.worse else "better"
             line = f"  {direction}  {check.severity:<6}  {printable(check.check_id)}: {check.before} → {check.now}"
             yield self._paint(line, "red" if check.worse else "green")
+            yield from self._hanging(cause.reason, "          ")
         for check_ids, side in ((compared.only_before, "A"), (compared.only_after, "B")):
             if check_ids:
                 yield f"  only in {side}: {', '.join(map(printable, check_ids))}"

@@ -1,11 +1,10 @@
 """The list of evaluations: searched, filtered and sorted by an index, so that its length hardly matters.
 
-Only the rows of one page are read. A search in texts is the exception: it reads the text of every evaluation.
+Only the rows of one page are read. A search in texts looks for words in an index of them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
@@ -16,7 +15,6 @@ from sqlalchemy import (
     FromClause,
     RowMapping,
     Select,
-    and_,
     bindparam,
     case,
     func,
@@ -27,6 +25,7 @@ from sqlalchemy import (
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import HistoryRow
+from salvo.playbooks.store.rows import text_words
 from salvo.playbooks.store.rows.evaluations import SHOWN_STATUS, select_fields
 from salvo.playbooks.store.tables import documents, evaluations, playbooks
 from salvo.records import record
@@ -50,7 +49,7 @@ class HistoryFilters:
     search: str = ""
     """A part of an id or a name, in upper or lower case."""
     in_texts: bool = False
-    """Whether the search also finds evaluations whose texts have all of its words."""
+    """Whether the search also finds evaluations whose texts have all of its words, whole or in part."""
 
 
 def list_rows(
@@ -63,12 +62,17 @@ def list_rows(
     offset: int,
 ) -> tuple[list[RowMapping], int]:
     """Return the rows of one page, and how many there are on all pages together."""
-    conditions = list(_conditions(filters))
-    total = connection.scalar(_matching(select(func.count()), filters).where(*conditions)) or 0
+    conditions = list(_conditions(connection, filters))
     order = [column.desc() if descending else column.asc() for column in _sort_columns(sort)]
     # First the ids alone, by an index; then the rows of the page.
-    page = _matching(select(_ROW.id), filters, sort).where(*conditions).order_by(*order)
-    ids = list(connection.scalars(page.limit(limit).offset(offset)))
+    in_order = _matching(select(_ROW.id), filters, sort).where(*conditions).order_by(*order)
+    if filters.search:
+        # Counting takes as long as searching, so the ids of all pages are read instead.
+        matching = list(connection.scalars(in_order))
+        total, ids = len(matching), matching[offset : None if limit is None else offset + limit]
+    else:
+        total = connection.scalar(_matching(select(func.count()), filters).where(*conditions)) or 0
+        ids = list(connection.scalars(in_order.limit(limit).offset(offset)))
     # With the type of the column: by default, the first value decides for all, and one that is damaged may be a blob.
     on_page = bindparam("ids_on_page", ids, type_=_ROW.id.type, expanding=True)
     rows = connection.execute(select_fields(HistoryRow).where(_ROW.id.in_(on_page))).mappings()
@@ -86,7 +90,7 @@ def _matching(query: Select[Any], filters: HistoryFilters, sort: HistorySort = H
     return query.select_from(tables)
 
 
-def _conditions(filters: HistoryFilters) -> Iterator[ColumnElement[bool]]:
+def _conditions(connection: Connection, filters: HistoryFilters) -> Iterator[ColumnElement[bool]]:
     if filters.subject is not None:
         yield _ROW.subject == as_name(filters.subject)
     if filters.status is not None:
@@ -94,18 +98,18 @@ def _conditions(filters: HistoryFilters) -> Iterator[ColumnElement[bool]]:
     if filters.mode is not None:
         yield _ROW.mode == filters.mode
     if filters.search:
-        names = (_ROW.id, documents.c.title, _ROW.subject, _ROW.evaluator, SHOWN_STATUS, playbooks.c.id)
-        in_names = or_(*(column.icontains(as_name(filters.search), autoescape=True) for column in names))
-        yield or_(in_names, _in_texts(filters.search)) if filters.in_texts else in_names
+        in_names = _in_names(connection, filters.search)
+        yield or_(in_names, text_words.matches(connection, filters.search)) if filters.in_texts else in_names
 
 
-def _in_texts(search: str) -> ColumnElement[bool]:
-    """Return the condition that the texts have every word. They are JSON in ASCII, so the words are looked up as that.
-
-    Upper and lower case are the same for the letters a to z only.
-    """
-    words = [json.dumps(word)[1:-1] for word in search.split()]
-    return and_(_ROW.inputs.is_not(None), *(_ROW.inputs.icontains(word, autoescape=True) for word in words))
+def _in_names(connection: Connection, search: str) -> ColumnElement[bool]:
+    names = (_ROW.id, documents.c.title, _ROW.subject, _ROW.evaluator, SHOWN_STATUS, playbooks.c.id)
+    # SQLite's LIKE ignores case by itself, and lower() would copy each name first.
+    ignores_case = connection.dialect.name == "sqlite"
+    text = as_name(search)
+    return or_(
+        *((name.contains if ignores_case else name.icontains)(text, autoescape=True) for name in names),
+    )
 
 
 _SEVERITY = case(

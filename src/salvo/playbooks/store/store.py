@@ -37,7 +37,7 @@ from salvo.playbooks.store.records import (
     ErrorDetail,
     State,
 )
-from salvo.playbooks.store.rows import audit_entries, baselines, votes
+from salvo.playbooks.store.rows import audit_entries, baselines, text_words, votes
 from salvo.playbooks.store.rows import evaluations as rows
 from salvo.playbooks.store.rows.state_changes import change_state, update_evaluation
 from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
@@ -285,6 +285,7 @@ class EvaluationStore(EvaluationReader):
                     f"The evaluation {evaluation_id} is still running.", hint="Wait for it, or cancel it first."
                 )
             baselines.clear(connection, row, now, user=by if authenticated else None)
+            text_words.remove(connection, evaluation_id)
             connection.execute(delete(tables.votes).where(tables.votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
             notifications.evaluation_changed(connection, evaluation_id)

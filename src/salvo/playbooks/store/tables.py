@@ -130,6 +130,31 @@ documents = Table(
     Index("byop_documents_titles", "evaluation_id", "title"),
 )
 
+indexed_texts = Table(
+    "byop_indexed_texts",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), nullable=False, unique=True),
+    Column("complete", Boolean, nullable=False),
+)
+"""The evaluations whose texts can be searched. A text with too many words for the index is not `complete` in it."""
+
+text_words = Table(
+    "byop_text_words",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("word", _Name, nullable=False, unique=True),
+)
+
+word_occurrences = Table(
+    "byop_word_occurrences",
+    metadata,
+    Column("word_id", Integer, ForeignKey("byop_text_words.id", ondelete="CASCADE"), primary_key=True),
+    Column("text_number", Integer, ForeignKey("byop_indexed_texts.number", ondelete="CASCADE"), primary_key=True),
+    Index("byop_word_occurrences_by_text", "text_number", "word_id"),
+    sqlite_with_rowid=False,
+)
+
 votes = Table(
     "byop_votes",
     metadata,
@@ -281,6 +306,13 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "created_at": "when they logged in",
         "expires_at": "when the session ends",
     },
+    "byop_indexed_texts": {
+        "number": "by which the index of words names a text",
+        "evaluation_id": "whose texts can be searched",
+        "complete": "whether the index has all of their words",
+    },
+    "byop_text_words": {"id": "by which the index names a word", "word": "a word of a stored text, to find it"},
+    "byop_word_occurrences": {"word_id": "a word", "text_number": "a text that has it"},
     "byop_login_attempts": {
         "key": "the hash of a name for which a password was tried",
         "attempts": "how many were tried",
@@ -290,5 +322,5 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "last_opened_at": "when the link was last used; the log has the first time, and every export",
     },
 }
-"""The columns that only coordinate processes or let people in. `byop verify` compares all others with the
-audit log."""
+"""The columns that only coordinate processes, let people in, or find texts. `byop verify` compares all others with
+the audit log."""

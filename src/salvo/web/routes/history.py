@@ -53,7 +53,7 @@ def history(
         ),
     ] = "",
     in_texts: Annotated[
-        bool, Query(description="Also find evaluations whose stored texts have all words of the search.")
+        bool, Query(description="Also find evaluations whose texts have all words of the search, whole or in part.")
     ] = False,
     sort: Annotated[HistorySort, Query(description="What the rows are sorted by.")] = HistorySort.DATE,
     descending: Annotated[bool, Query(description="The newest, last or most severe first.")] = True,

@@ -99,6 +99,7 @@ function checkIds({ a, b }: ComparedReports): string[] {
 function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports }) {
   const changed = data.comparison.changed_checks.find(({ check_id }) => check_id === checkId);
   const quotes = data.comparison.evidence.find(({ check_id }) => check_id === checkId);
+  const cause = data.comparison.causes.find(({ check_id }) => check_id === checkId);
   const find = (report: Report) => report.check_results.find(({ check_id }) => check_id === checkId);
   const [a, b] = [find(data.a), find(data.b)];
   return (
@@ -114,6 +115,11 @@ function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports })
           <span className="font-normal text-soft">{unchangedLabel(checkId, data)}</span>
         )}
       </h3>
+      {changed && cause ? (
+        <p className="mt-1">
+          {changed.before} in A, {changed.now} in B. {cause.reason}
+        </p>
+      ) : null}
       <div className="mt-2 grid gap-4 md:grid-cols-2">
         <CheckVerdict side="A" check={a} labels={data.labels_a.checks[checkId]} quotes={quotes?.lost ?? []} />
         <CheckVerdict side="B" check={b} labels={data.labels_b.checks[checkId]} quotes={quotes?.gained ?? []} />

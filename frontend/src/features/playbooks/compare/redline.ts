@@ -40,53 +40,41 @@ function key(word: string): string {
 
 type Emit = (kind: Run["kind"], from: number, to: number) => void;
 
+/** Words of both texts, from one word up to another one. */
+interface Range {
+  aFrom: number;
+  aTo: number;
+  bFrom: number;
+  bTo: number;
+}
+
 function compare(a: readonly string[], b: readonly string[], emit: Emit): void {
-  compareRange(a, b, 0, a.length, 0, b.length, 0, emit);
+  compareRange(a, b, { aFrom: 0, aTo: a.length, bFrom: 0, bTo: b.length }, 0, emit);
 }
 
-function compareRange(
-  a: readonly string[],
-  b: readonly string[],
-  aFrom: number,
-  aTo: number,
-  bFrom: number,
-  bTo: number,
-  depth: number,
-  emit: Emit,
-): void {
-  let start = 0;
-  while (aFrom + start < aTo && bFrom + start < bTo && a[aFrom + start] === b[bFrom + start]) start += 1;
-  emit("same", bFrom, bFrom + start);
-  aFrom += start;
-  bFrom += start;
-  let end = 0;
-  while (aTo - end > aFrom && bTo - end > bFrom && a[aTo - end - 1] === b[bTo - end - 1]) end += 1;
-  const [aEnd, bEnd] = [aTo - end, bTo - end];
-  compareMiddle(a, b, aFrom, aEnd, bFrom, bEnd, depth, emit);
-  emit("same", bEnd, bTo);
+function compareRange(a: readonly string[], b: readonly string[], range: Range, depth: number, emit: Emit): void {
+  let { aFrom, aTo, bFrom, bTo } = range;
+  while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) {
+    aFrom += 1;
+    bFrom += 1;
+  }
+  while (aTo > aFrom && bTo > bFrom && a[aTo - 1] === b[bTo - 1]) {
+    aTo -= 1;
+    bTo -= 1;
+  }
+  emit("same", range.bFrom, bFrom);
+  compareMiddle(a, b, { aFrom, aTo, bFrom, bTo }, depth, emit);
+  emit("same", bTo, range.bTo);
 }
 
-function compareMiddle(
-  a: readonly string[],
-  b: readonly string[],
-  aFrom: number,
-  aTo: number,
-  bFrom: number,
-  bTo: number,
-  depth: number,
-  emit: Emit,
-): void {
+function compareMiddle(a: readonly string[], b: readonly string[], range: Range, depth: number, emit: Emit): void {
+  const { aFrom, aTo, bFrom, bTo } = range;
   const [aLength, bLength] = [aTo - aFrom, bTo - bFrom];
-  if (!aLength || !bLength) {
-    emit("removed", aFrom, aTo);
-    emit("added", bFrom, bTo);
+  if (aLength && bLength && aLength * bLength <= MAX_CELLS) {
+    compareExactly(a, b, range, emit);
     return;
   }
-  if (aLength * bLength <= MAX_CELLS) {
-    compareExactly(a, b, aFrom, aTo, bFrom, bTo, emit);
-    return;
-  }
-  const anchors = depth < MAX_DEPTH ? commonAnchors(a, b, aFrom, aTo, bFrom, bTo) : [];
+  const anchors = aLength && bLength && depth < MAX_DEPTH ? commonAnchors(a, b, range) : [];
   if (!anchors.length) {
     emit("removed", aFrom, aTo);
     emit("added", bFrom, bTo);
@@ -94,23 +82,16 @@ function compareMiddle(
   }
   let [aNext, bNext] = [aFrom, bFrom];
   for (const [aAnchor, bAnchor] of [...anchors, [aTo, bTo] as const]) {
-    compareRange(a, b, aNext, aAnchor, bNext, bAnchor, depth + 1, emit);
+    compareRange(a, b, { aFrom: aNext, aTo: aAnchor, bFrom: bNext, bTo: bAnchor }, depth + 1, emit);
     if (bAnchor < bTo) emit("same", bAnchor, bAnchor + 1);
     [aNext, bNext] = [aAnchor + 1, bAnchor + 1];
   }
 }
 
 /** The words that occur once on each side, as far as they are in the same order: a longest increasing subsequence. */
-function commonAnchors(
-  a: readonly string[],
-  b: readonly string[],
-  aFrom: number,
-  aTo: number,
-  bFrom: number,
-  bTo: number,
-): [number, number][] {
-  const inA = singlePlaces(a, aFrom, aTo);
-  const inB = singlePlaces(b, bFrom, bTo);
+function commonAnchors(a: readonly string[], b: readonly string[], range: Range): [number, number][] {
+  const inA = singlePlaces(a, range.aFrom, range.aTo);
+  const inB = singlePlaces(b, range.bFrom, range.bTo);
   const pairs: [number, number][] = [];
   for (const [word, place] of inA) {
     const other = inB.get(word);
@@ -155,15 +136,8 @@ function longestIncreasing(pairs: readonly [number, number][]): [number, number]
 }
 
 /** The longest common subsequence, by a table. */
-function compareExactly(
-  a: readonly string[],
-  b: readonly string[],
-  aFrom: number,
-  aTo: number,
-  bFrom: number,
-  bTo: number,
-  emit: Emit,
-): void {
+function compareExactly(a: readonly string[], b: readonly string[], range: Range, emit: Emit): void {
+  const { aFrom, aTo, bFrom, bTo } = range;
   const [rows, columns] = [aTo - aFrom, bTo - bFrom];
   const width = columns + 1;
   const lengths = new Uint32Array((rows + 1) * width);

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type DragEvent, useId, useRef, useState } from "react";
+import { type DragEvent, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -7,15 +7,16 @@ import { Button, TextLink } from "@/components/Button";
 import { PageTitle, Section, Table, TD } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
 import { ErrorNotice } from "@/components/states";
+import { TextInput } from "@/components/TextInput";
 import { VisibleText } from "@/components/VisibleText";
 import { ForRole } from "@/features/account/roles";
-import { formatTime, pluralize } from "@/lib/format";
+import { formatCount, formatTime, pluralize } from "@/lib/format";
 import { useFilters } from "@/lib/useFilters";
 import { useDraft } from "../evaluate/draft";
 import { ModeChoice } from "../evaluate/EvaluatePage";
 import { EvaluatorChoice } from "../evaluate/EvaluatorChoice";
 import { PlaybookChoice } from "../evaluate/PlaybookChoice";
-import { ACCEPTED, type ChosenFile, droppedFiles, inputFiles, leftOutNames, mergeFiles } from "./files";
+import { ACCEPTED, type ChosenFile, droppedFiles, inputFiles, leftOutNames, MAX_DOCUMENTS, mergeFiles } from "./files";
 import { startHandover } from "./handover";
 
 export function DocumentsPage() {
@@ -49,7 +50,7 @@ export function DocumentsPage() {
             <EvaluatorChoice />
             <ModeChoice />
             <PlaybookChoice />
-            <StartButton files={files} title={title} />
+            <StartButton files={files.slice(0, MAX_DOCUMENTS)} title={title} />
           </div>
         </form>
       </ForRole>{" "}
@@ -121,17 +122,25 @@ function FileList({
   files: readonly ChosenFile[];
   onChange: (files: readonly ChosenFile[]) => void;
 }) {
+  const tooMany = files.length - MAX_DOCUMENTS;
   return (
     <div>
       <p role="status" className="font-semibold">
         {files.length ? `${pluralize(files.length, "document")} chosen` : "No documents chosen yet"}
       </p>
+      {tooMany > 0 ? (
+        <p role="status" className="mt-1">
+          A batch has at most {formatCount(MAX_DOCUMENTS)} documents. The first ones by name are evaluated, and{" "}
+          {pluralize(tooMany, "document")} at the end {tooMany === 1 ? "is" : "are"} not: evaluate the rest as another
+          batch.
+        </p>
+      ) : null}
       {files.length ? (
         <ul
           aria-label="Chosen documents"
           className="mt-2 max-h-80 divide-y divide-rule overflow-y-auto rounded border border-rule bg-card"
         >
-          {files.map(({ name }) => (
+          {files.slice(0, MAX_DOCUMENTS).map(({ name }) => (
             <li key={name} className="flex items-center justify-between gap-3 px-3 py-1">
               <span className="[overflow-wrap:anywhere]">
                 <VisibleText>{name}</VisibleText>
@@ -168,39 +177,26 @@ function LeftOut({ names }: { names: readonly string[] }) {
 
 function Names({ title, onTitle }: { title: string; onTitle: (title: string) => void }) {
   const { draft, change } = useDraft();
-  const id = useId();
   return (
     <div className="grid gap-4 md:grid-cols-2">
-      <div>
-        <label htmlFor={`${id}-title`} className="font-semibold">
-          Name
-        </label>
-        <input
-          id={`${id}-title`}
-          className="field"
-          maxLength={200}
-          autoComplete="off"
-          value={title}
-          onChange={(event) => onTitle(event.target.value)}
-        />
-        <p className="text-sm text-soft">What you call these documents, such as “Letters of May”.</p>
-      </div>
-      <div>
-        <label htmlFor={`${id}-subject`} className="font-semibold">
-          Subject
-        </label>
-        <input
-          id={`${id}-subject`}
-          className="field"
-          maxLength={500}
-          autoComplete="off"
-          value={draft.subject}
-          onChange={(event) => change({ subject: event.target.value })}
-        />
-        <p className="text-sm text-soft">
-          Groups them. A document is compared with its own earlier report on the same subject.
-        </p>
-      </div>
+      <TextInput
+        prominent
+        label="Name"
+        hint="What you call these documents, such as “Letters of May”."
+        maxLength={200}
+        autoComplete="off"
+        value={title}
+        onChange={onTitle}
+      />
+      <TextInput
+        prominent
+        label="Subject"
+        hint="Groups them. A document is compared with its own earlier report on the same subject."
+        maxLength={500}
+        autoComplete="off"
+        value={draft.subject}
+        onChange={(subject) => change({ subject })}
+      />
     </div>
   );
 }

@@ -26,3 +26,8 @@ test("what is no document is named once", () => {
     "b/x.png",
   ]);
 });
+
+test("no document is left out silently, however many there are", () => {
+  const chosen = Array.from({ length: 1203 }, (_, number) => ({ name: `${number}.txt`, file: new File([], "x") }));
+  expect(mergeFiles([], chosen)).toHaveLength(1203);
+});

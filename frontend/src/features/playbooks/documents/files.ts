@@ -8,6 +8,7 @@ export interface ChosenFile {
 
 const SUFFIXES = [".txt", ".md", ".docx", ".pdf"];
 export const ACCEPTED = SUFFIXES.join(",");
+/** Documents of one batch. */
 export const MAX_DOCUMENTS = 1000;
 
 /** Whether a file is a document by its name. Hidden files and the lock files of Word are none. */
@@ -31,7 +32,7 @@ export function documentTitles(names: readonly string[]): string[] {
 export function mergeFiles(files: readonly ChosenFile[], added: readonly ChosenFile[]): ChosenFile[] {
   const byName = new Map(files.map((chosen) => [chosen.name, chosen]));
   for (const chosen of added) if (isDocument(chosen.name)) byName.set(chosen.name, chosen);
-  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MAX_DOCUMENTS);
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The names of the files that are no documents, each once. */

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -8,11 +8,14 @@ import { Button, TextLink } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
+import { TextInput } from "@/components/TextInput";
 import { VisibleText } from "@/components/VisibleText";
+import { pluralize } from "@/lib/format";
 import { useReviewerName, useUserName } from "../review/reviewer";
 import { applyExample, type InputName, type Judge, judgeRequest, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice, EvaluatorFields } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
+import { usePlaybookRuns } from "./playbookRuns";
 import { StorageChoice } from "./StorageChoice";
 import { TextField } from "./TextField";
 import { useEstimate } from "./useEstimate";
@@ -107,7 +110,6 @@ function Examples() {
 function TextInputs() {
   const user = useUserName();
   const { draft, change } = useDraft();
-  const id = useId();
   // Open when an example fills in one of these fields, and stay open when the user empties it again.
   const hasOptional = Boolean(draft.system_instructions || draft.subject || draft.producer);
   const [opened, setOpened] = useState(hasOptional);
@@ -117,6 +119,7 @@ function TextInputs() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, so that the field can be emptied
   useEffect(() => change((current) => ({ reviewer: current.reviewer || reviewer })), []);
   const bind = (name: TextName) => ({ value: draft[name], onChange: (text: string) => change({ [name]: text }) });
+  const bindName = (name: TextName) => ({ ...bind(name), maxLength: 500, autoComplete: "off" });
   const bindInput = (name: InputName) => ({
     ...bind(name),
     onDocument: ({ text, sha256, name: fileName }: DocumentText) =>
@@ -129,18 +132,18 @@ function TextInputs() {
   return (
     <div className="min-w-0 space-y-5">
       <div className="grid gap-5 md:grid-cols-2">
-        <ShortField
-          id={`${id}-title`}
+        <TextInput
+          prominent
           label="Title"
           hint="What this document is called in the report. A file fills it in."
-          {...bind("title")}
+          {...bindName("title")}
         />
         {user === null ? (
-          <ShortField
-            id={`${id}-reviewer`}
+          <TextInput
+            prominent
             label="Reviewer"
             hint="Your name, as it should stand in the report. This browser remembers it."
-            value={draft.reviewer}
+            {...bindName("reviewer")}
             onChange={(name) => {
               change({ reviewer: name });
               rememberReviewer(name);
@@ -188,17 +191,17 @@ function TextInputs() {
             rows={4}
             {...bindInput("system_instructions")}
           />
-          <ShortField
-            id={`${id}-subject`}
+          <TextInput
+            prominent
             label="Subject"
             hint="The series this text belongs to, such as “NDA reviews”. Reports on the same subject are compared over time."
-            {...bind("subject")}
+            {...bindName("subject")}
           />
-          <ShortField
-            id={`${id}-producer`}
+          <TextInput
+            prominent
             label="Producer"
             hint="The AI that wrote the text, such as “openai/gpt-5.5”. The report lists it as declared by you."
-            {...bind("producer")}
+            {...bindName("producer")}
           />
         </div>
       </Details>
@@ -211,41 +214,11 @@ function titleFromFile(name: string): string {
   return name.replace(/\.[^.]*$/, "") || name;
 }
 
-interface ShortFieldProps {
-  id: string;
-  label: string;
-  hint: string;
-  value: string;
-  onChange: (text: string) => void;
-}
-
-function ShortField({ id, label, hint, value, onChange }: ShortFieldProps) {
-  return (
-    <div>
-      <label htmlFor={id} className="font-semibold">
-        {label}
-      </label>
-      <input
-        id={id}
-        className="field"
-        value={value}
-        maxLength={500}
-        autoComplete="off"
-        aria-describedby={`${id}-about`}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      <p id={`${id}-about`} className="text-sm text-soft">
-        {hint}
-      </p>
-    </div>
-  );
-}
-
-/** The modes; that of the full one names the number of runs that was typed, if one was. */
-function modes(runs: string): { mode: Mode; title: string }[] {
-  const typed = /^[1-9]\d*$/.test(runs.trim()) ? Number(runs) : 3;
+/** The modes; that of the full one names the number of runs that was typed, or else that of the playbook. */
+function modes(typed: string, ofPlaybook: number | undefined): { mode: Mode; title: string }[] {
+  const runs = /^[1-9]\d*$/.test(typed.trim()) ? Number(typed) : ofPlaybook;
   return [
-    { mode: "full", title: `Full (${typed} ${typed === 1 ? "run" : "runs"}, auditable)` },
+    { mode: "full", title: runs ? `Full (${pluralize(runs, "run")}, auditable)` : "Full (several runs, auditable)" },
     { mode: "screening", title: "Screening (1 run, quick)" },
   ];
 }
@@ -253,10 +226,11 @@ function modes(runs: string): { mode: Mode; title: string }[] {
 export function ModeChoice() {
   const { draft, change } = useDraft();
   const { data } = useQuery(queries.evaluators());
+  const runs = usePlaybookRuns(draft);
   return (
     <fieldset className="space-y-1">
       <legend className="font-semibold">Mode</legend>
-      {modes(draft.runs).map(({ mode, title }) => (
+      {modes(draft.runs, runs).map(({ mode, title }) => (
         <label
           key={mode}
           className="flex cursor-pointer items-start gap-3 rounded border border-rule bg-card px-3 py-2 has-checked:border-link has-checked:bg-blue-tint"

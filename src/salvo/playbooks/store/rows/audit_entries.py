@@ -77,14 +77,23 @@ class AuditPage:
 
 
 def list_page(connection: Connection, filters: AuditFilter, *, limit: int, offset: int) -> AuditPage:
-    """Return some of the entries that match, without reading the others."""
-    conditions = filters.conditions()
-    newest_first = _ENTRIES.where(*conditions).order_by(audit.c.sequence.desc()).limit(limit).offset(offset)
-    entries = [_entry(row) for row in connection.execute(newest_first)]
+    """Return some of the entries that match.
+
+    Without a filter, only these are read. A search reads every entry once, and keeps only the numbers of those that
+    match: there is no index of the words of entries.
+    """
+    newest_first = select(audit.c.sequence).where(*filters.conditions()).order_by(audit.c.sequence.desc())
+    if filters == AuditFilter():
+        total = connection.scalar(select(func.count()).select_from(audit)) or 0
+        on_page = list(connection.scalars(newest_first.limit(limit).offset(offset)))
+    else:
+        matching = list(connection.scalars(newest_first))
+        total, on_page = len(matching), matching[offset : offset + limit]
+    rows = connection.execute(_ENTRIES.where(audit.c.sequence.in_(on_page)).order_by(audit.c.sequence.desc()))
+    entries = [_entry(row) for row in rows]
     before = [entry.sequence - 1 for entry in entries]
     previous = [_entry(row) for row in connection.execute(_ENTRIES.where(audit.c.sequence.in_(before)))]
-    total = connection.scalar(select(func.count()).select_from(audit).where(*conditions))
-    return AuditPage(entries, {entry.sequence + 1: entry for entry in previous}, total or 0)
+    return AuditPage(entries, {entry.sequence + 1: entry for entry in previous}, total)
 
 
 def _entry(row: Iterable[Any]) -> AuditEntry:

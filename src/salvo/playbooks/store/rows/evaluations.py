@@ -36,6 +36,7 @@ from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, check_type, damaged_evaluation
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
+from salvo.playbooks.store.rows import text_words
 from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, documents, evaluations, playbooks
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def insert_evaluation(
         **columns,
     }
     connection.execute(insert(evaluations).values(values))
+    if in_full:
+        text_words.add(connection, request.report_id, inputs.texts)
     unset = dict.fromkeys(column.name for column in evaluations.c if column.name not in values)
     coordination = NOT_EVIDENCE[evaluations.name]
     evidence = {name: value for name, value in {**unset, **values}.items() if name not in coordination}
