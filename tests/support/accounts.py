@@ -9,7 +9,7 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.playbooks.accounts import passwords
 from salvo.playbooks.accounts.users import Role
 from salvo.playbooks.store.store import EvaluationStore
-from tests.support.web import Client, Loginable, Reply
+from tests.support.web import Client, Loginable, Reply, http_session
 
 PASSWORD = "four words nobody links"
 _hash = ""
@@ -35,7 +35,7 @@ async def log_in(api: Client, name: str, password: str = PASSWORD) -> Reply:
 async def user_browser(server: Loginable, name: str) -> AsyncIterator[Client]:
     """A browser in which a user is logged in."""
     jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address without a name
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), cookie_jar=jar) as session:
+    async with http_session(cookie_jar=jar) as session:
         api = Client(server.url, session)
         reply = await log_in(api, name)
         assert reply.status == 204, reply
