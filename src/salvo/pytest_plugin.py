@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from salvo.pytest_scenarios import ScenarioResult
+    from salvo.pytest_scenarios import ScenarioResult, ScenarioSession
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,9 +48,13 @@ def _count(text: str) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "salvo: a scenario, run as often as it says.")
     if config.getoption("salvo"):
-        from salvo.pytest_scenarios import ScenarioCollector, scenario_session
+        config.pluginmanager.register(_session(config).collector())
 
-        config.pluginmanager.register(ScenarioCollector(scenario_session(config)))
+
+def _session(config: pytest.Config) -> ScenarioSession:
+    from salvo.pytest_scenarios import scenario_session  # most runs of pytest have no scenario
+
+    return scenario_session(config)
 
 
 @pytest.fixture
@@ -59,11 +63,10 @@ def salvo_scenario(request: pytest.FixtureRequest) -> Callable[..., ScenarioResu
 
     It is stored like every other. What could not be judged is an error of the test, not a failure.
     """
-    from salvo.pytest_scenarios import scenario_session
 
     def run(**fields: Any) -> ScenarioResult:
         __tracebackhide__ = True
         name = re.sub(r"[^A-Za-z0-9_. -]", "_", request.node.name)[:100]
-        return scenario_session(request.config).run_fields({"scenario": name, **fields}, request.path)
+        return _session(request.config).run_fields({"scenario": name, **fields}, request.path)
 
     return run

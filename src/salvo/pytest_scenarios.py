@@ -104,6 +104,9 @@ class ScenarioSession:
         self._config = config
         self._interrupted = ""
 
+    def collector(self) -> ScenarioCollector:
+        return ScenarioCollector(self)
+
     @cached_property
     def workspace(self) -> Workspace:
         allow_env = frozenset(self._config.getoption("salvo_allow_env"))

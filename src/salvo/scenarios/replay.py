@@ -26,7 +26,7 @@ from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.replay_comparison import NOT_COMPARED, result_differences
 from salvo.scenarios.result import OWN_ADAPTERS, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.adapters.factory import adapter_factory
+from salvo.scenarios.run.adapters.factory import find_adapter
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent, without_verdict
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
 from salvo.scenarios.run.journal import Journal
@@ -185,7 +185,7 @@ class Replayer:
             batch=batch,
             scenario=scenario,
             tools=[],
-            make_adapter=adapter_factory(scenario, file, self._project, self._workspace.environ),
+            make_adapter=find_adapter(scenario, file, self._project, self._workspace.environ).make,
             load=refuse_to_load,
             options=self._workspace.adapter_options(scenario),
             endpoint=recording.endpoint,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -419,6 +419,16 @@ class ListedServer:
     version: str
     protocol: str
     tools: dict[str, str] = field(default_factory=dict)
+
+    def changes_to(self, now: ListedServer) -> Iterator[str]:
+        """Yield how the tools of a later list differ, one phrase each."""
+        for name in sorted({*self.tools, *now.tools}):
+            if name not in now.tools:
+                yield f"{name} is gone"
+            elif name not in self.tools:
+                yield f"{name} is new"
+            elif self.tools[name] != now.tools[name]:
+                yield f"{name} has changed"
 
 
 @record

@@ -11,8 +11,8 @@ from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, SalvoError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS
-from salvo.scenarios.run.adapters.factory import adapter_factory
+from salvo.scenarios.result import MCP, PROVIDER_ADAPTERS
+from salvo.scenarios.run.adapters.factory import find_adapter
 from salvo.scenarios.run.call_limits import CallLimitOptions
 from salvo.scenarios.run.tools.discovery import check_tools
 from salvo.scenarios.run.user_factory import user_factory
@@ -46,18 +46,11 @@ def _check_servers(scenario: Scenario, file: Path, project: Project) -> Iterator
 
 def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
     try:
-        adapter_factory(scenario, file, project)
+        adapter = find_adapter(scenario, file, project)
     except InputError as error:
         yield FieldError(("adapter",), str(error))
-    if scenario.adapter == COMMAND:
-        # Its gateway needs aiohttp's server, which no other adapter does.
-        from salvo.scenarios.run.adapters.command import check_command
-
-        yield from check_command(scenario, file, project.root, os.environ)
-    if scenario.adapter == MCP:
-        from salvo.scenarios.run.adapters.mcp import check_mcp_test  # few scenarios test servers without an agent
-
-        yield from check_mcp_test(scenario)
+    else:
+        yield from adapter.check()
     if scenario.adapter in PROVIDER_ADAPTERS:
         yield from _check_provider_options(scenario)
 

@@ -24,7 +24,7 @@ from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.judge_endpoints import judge_endpoints, user_endpoint
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import COMMAND, CUSTOM, OWN_ADAPTERS, PROVIDER_ADAPTERS, Batch, CodeVersion
-from salvo.scenarios.run.adapters.factory import adapter_factory
+from salvo.scenarios.run.adapters.factory import find_adapter
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
 from salvo.scenarios.run.executors.base import OpenWorkers
@@ -466,7 +466,7 @@ class Workspace:
             batch=batch,
             scenario=scenario,
             tools=tools,
-            make_adapter=adapter_factory(scenario, file, self.project, self.environ),
+            make_adapter=find_adapter(scenario, file, self.project, self.environ).make,
             load=lambda path: self.project.load(path, file),
             options=self.adapter_options(scenario),
             endpoint=endpoint,

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from salvo.playbooks.store.store import EvaluationStore
 
 
+def open_store_late(*, make: bool = False) -> EvaluationStore:
+    from salvo.cli.byop.database import open_store  # SQLAlchemy takes longer to import than a model to answer
+
+    return open_store(make=make)
+
+
 class LazyStore:
     """Opens the store while the first questions are on their way, and closes it at the end of the command.
 
@@ -34,11 +40,9 @@ class LazyStore:
             self.store().check_writable()  # report a problem before anything is paid for
 
     def store(self) -> EvaluationStore:
-        from salvo.cli.byop.database import open_store  # SQLAlchemy takes longer to import than a model to answer
-
         with self._opening:
             if self._store is None:
-                self._store = open_store(make=True)
+                self._store = open_store_late(make=True)
         return self._store
 
     def __enter__(self) -> Self:

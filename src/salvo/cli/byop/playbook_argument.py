@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from salvo.cli.byop.lazy_store import open_store_late
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.stored import stored_playbook
 from salvo.playbooks.store.location import FILE, VARIABLE
-
-if TYPE_CHECKING:
-    from salvo.playbooks.store.store import EvaluationStore
 
 
 def find_playbook(name: str) -> Playbook:
@@ -32,7 +29,7 @@ def saved_playbooks() -> list[Playbook]:
     """Return the newest version of each saved playbook that is listed."""
     if not _may_be_saved():
         return []
-    with _open_store() as store:
+    with open_store_late() as store:
         return [stored_playbook(saved.document) for saved in store.saved_playbooks.newest()]
 
 
@@ -41,13 +38,7 @@ def _may_be_saved() -> bool:
 
 
 def _saved(playbook_id: str, number: int | None) -> Playbook | None:
-    with _open_store() as store:
+    with open_store_late() as store:
         if not store.saved_playbooks.versions(playbook_id):
             return None
         return stored_playbook(store.saved_playbooks.load(playbook_id, number).document)
-
-
-def _open_store() -> EvaluationStore:
-    from salvo.cli.byop.database import open_store  # SQLAlchemy, which the library does not need
-
-    return open_store()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -32,7 +32,7 @@ from salvo.playbooks.report.export import json
 from salvo.playbooks.report.report import Report
 
 if TYPE_CHECKING:
-    from salvo.cli.byop.run_documents import BatchOutput, MakeRequest
+    from salvo.cli.byop.run_documents import MakeRequest
     from salvo.playbooks.audit.signing import SigningKey
 
 
@@ -68,16 +68,18 @@ class RunOptions:
     concurrency: int
 
     @property
-    def batch_output(self) -> BatchOutput:
-        from salvo.cli.byop.run_documents import BatchOutput  # not for one document, which need not wait for it
-
-        return BatchOutput(self.outputs, self.as_json, Status(self.fail_on.upper()), self.concurrency)
+    def server(self) -> tuple[str | None, tuple[str, ...], float | None]:
+        """Where the evaluator is reached, its keys, and how long it may take."""
+        return self.base_url, self.key_variables, self.timeout
 
     def read(self, path: Path | str) -> tuple[Inputs, SourceFile | None]:
         return read_inputs(str(path), self.source, self.prompt, self.system, self.encoding)
 
     def configs(self) -> list[EvaluatorConfig]:
-        return new_configs(self.evaluators, self.base_url, self.key_variables, self.timeout)
+        return new_configs(self.evaluators, *self.server)
+
+    def open_store(self, context: click.Context) -> LazyStore | None:
+        return None if self.no_store else context.with_resource(LazyStore(hashes_only=self.hashes_only))
 
 
 def run(**values: Any) -> None:
@@ -90,16 +92,14 @@ def run(**values: Any) -> None:
         _check_batch_options(context)
     are_several = len(options.output_files) > 1 or any(Path(name).is_dir() for name in options.output_files)
     if are_several:
-        _check_documents_options(options)
-    elif options.resume is None:
+        raise SystemExit(_run_documents(options, lambda: options.open_store(context)))
+    if options.resume is None:
         _check_outputs(options)
     key = read_signing_key(options.signing_key)
-    lazy_store = None if options.no_store else context.with_resource(LazyStore(hashes_only=options.hashes_only))
+    lazy_store = options.open_store(context)
     if options.resume is not None:
         _check_resume_options(context)
         jobs = [_resumed_job(options, options.resume, lazy_store)]
-    elif are_several:
-        raise SystemExit(_run_documents(options, lazy_store))
     else:
         jobs = _new_jobs(options)
     _run_jobs(options, jobs, lazy_store, key)
@@ -181,9 +181,20 @@ def _request_maker(options: RunOptions) -> MakeRequest:
     return make_request
 
 
-def _run_documents(options: RunOptions, lazy_store: LazyStore | None) -> ExitCode:
+def _run_documents(
+    options: RunOptions, open_store: Callable[[], LazyStore | None], resumed_batch: str | None = None
+) -> ExitCode:
+    """Evaluate several documents, or continue a batch of them."""
+    _check_documents_options(options)
     from salvo.cli.byop import run_documents  # not for one document, which need not wait for it
 
+    output = run_documents.BatchOutput(
+        options.outputs, options.as_json, Status(options.fail_on.upper()), options.concurrency
+    )
+    output.check()
+    lazy_store = open_store()
+    if resumed_batch is not None and lazy_store is not None:
+        return run_documents.resume(resumed_batch, lazy_store, *options.server, output)
     return run_documents.run(
         options.output_files,
         options.configs(),
@@ -191,7 +202,7 @@ def _run_documents(options: RunOptions, lazy_store: LazyStore | None) -> ExitCod
         _request_maker(options),
         options.subject,
         lazy_store,
-        options.batch_output,
+        output,
     )
 
 
@@ -199,15 +210,11 @@ def _resumed_job(options: RunOptions, text: str, lazy_store: LazyStore | None) -
     """Return the job of the evaluation whose id begins with the text. If it is a batch of documents, run it."""
     if lazy_store is None:
         raise click.UsageError("--resume cannot be combined with --no-store: it continues a stored evaluation.")
-    how = (options.base_url, options.key_variables, options.timeout)
     evaluation_id, batch_id = _find_resumed(text, lazy_store)
     if batch_id is not None:
-        from salvo.cli.byop import run_documents  # not for one document, which need not wait for it
-
-        _check_documents_options(options)
-        raise SystemExit(run_documents.resume(batch_id, lazy_store, *how, options.batch_output))
+        raise SystemExit(_run_documents(options, lambda: lazy_store, batch_id))
     _check_outputs(options)
-    return resumed_job(evaluation_id, lazy_store, *how)
+    return resumed_job(evaluation_id, lazy_store, *options.server)
 
 
 def _check_options(options: RunOptions) -> None:
@@ -250,11 +257,6 @@ def _check_documents_options(options: RunOptions) -> None:
             f"{' and '.join(names)} cannot be used for several documents.",
             hint="Evaluate them, and then use `byop baseline` or `byop show ID -o FILE --sign` for single reports.",
         )
-    if options.outputs:
-        from salvo.playbooks.documents import matrix_files  # templates, which only a matrix needs
-
-        for output in options.outputs:
-            matrix_files.check(output)
 
 
 def _find_resumed(text: str, lazy_store: LazyStore) -> tuple[str, str | None]:

@@ -49,6 +49,11 @@ class BatchOutput:
     fail_on: Status
     concurrency: int
 
+    def check(self) -> None:
+        """Raise a UsageError for a file of an unknown format. Call this before anything is paid for."""
+        for path in self.outputs:
+            matrix_files.check(path)
+
 
 def run(
     arguments: Sequence[str],

@@ -15,9 +15,12 @@ from salvo.engine.wire import http_wire
 from salvo.engine.wire.base import Wire
 from salvo.errors import ProviderError
 from salvo.scenarios.batch_judging.collector import CollectListener, Collector, PendingTranscripts
+from salvo.scenarios.batch_judging.pending_judgings import PendingJudgings
 from salvo.scenarios.batch_judging.pending_runs import PendingBatchRuns
+from salvo.scenarios.batch_judging.pending_scores import PendingScores
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import CallLimits
+from salvo.scenarios.score import ScorePlan
 from salvo.scenarios.workspace import Workspace
 
 T = TypeVar("T")
@@ -51,7 +54,7 @@ def _votes(batch: QuestionBatch) -> str:
     return f"{pluralize(len(batch.questions), 'vote')} of {printable(batch.model)}"
 
 
-def submit_questions(workspace: Workspace, transcripts: PendingTranscripts) -> None:
+def _submit_questions(workspace: Workspace, transcripts: PendingTranscripts) -> None:
     """Submit the questions of transcripts that were just stored, and that the caller holds."""
     if transcripts.waiting():
         call_provider(workspace, Collector(workspace, transcripts, CollectOutput()).submit)
@@ -60,7 +63,17 @@ def submit_questions(workspace: Workspace, transcripts: PendingTranscripts) -> N
 def submit_runs(workspace: Workspace, batches: Sequence[Batch]) -> None:
     """Submit the questions of the runs that were just made."""
     with workspace.store().hold(batches, workspace.clock.now().isoformat()):
-        submit_questions(workspace, PendingBatchRuns(workspace, batches))
+        _submit_questions(workspace, PendingBatchRuns(workspace, batches))
+
+
+def submit_judgings(workspace: Workspace, batch: Batch) -> None:
+    """Submit the questions of the judgings that were just prepared, and that the caller holds."""
+    _submit_questions(workspace, PendingJudgings(workspace, batch))
+
+
+def submit_scores(workspace: Workspace, plan: ScorePlan) -> None:
+    """Submit the questions of the scores that were just prepared, and that the caller holds."""
+    _submit_questions(workspace, PendingScores(workspace, plan.scoring, plan.prepared.batch))
 
 
 def call_provider(workspace: Workspace, calls: Callable[[Wire], Awaitable[T]]) -> T:

@@ -114,10 +114,9 @@ def _judge_missing(
     scenario = with_present_servers(workspace, batch)
     code = asyncio.run(_judge(workspace, batch, scenario, missing, concurrency, max_cost, command))
     if command is not None and code is ExitCode.OK:
-        from salvo.cli.salvo.batch_judging import submit_questions  # most judges are asked directly
-        from salvo.scenarios.batch_judging.pending_judgings import PendingJudgings
+        from salvo.cli.salvo.batch_judging import submit_judgings  # most judges are asked directly
 
-        submit_questions(workspace, PendingJudgings(workspace, batch))
+        submit_judgings(workspace, batch)
     return code
 
 

@@ -12,6 +12,7 @@ from salvo.records import record
 from salvo.scenarios.plan import RunSettings
 from salvo.scenarios.run.executors.base import OpenWorkers
 from salvo.scenarios.run.executors.processes import in_processes
+from salvo.scenarios.run.executors.ray_cluster import RUNS_PER_WORKER, on_cluster
 from salvo.scenarios.run.executors.setup import worker_setup
 from salvo.scenarios.run.runner import RunLimits, ScenarioRuns
 from salvo.scenarios.workspace import Workspace
@@ -38,8 +39,6 @@ def choose_workers(
     if cluster is None:
         return limits, ChosenWorkers(in_processes(processes or 1, setup))
     _check_cluster(workspace, work, settings, cluster)
-    from salvo.scenarios.run.executors.ray_cluster import RUNS_PER_WORKER, on_cluster  # an optional dependency
-
     pending = sum(len(runs.pending) for runs in work)
     count, open_workers, disconnect = on_cluster(cluster, workspace.project.root, setup, processes, pending)
     context = click.get_current_context()

@@ -113,17 +113,12 @@ def score(
         scores.save(plan.scoring)  # before the first call, so that it can be resumed
         stopped = asyncio.run(work.run(partial(_score, plan, store, work)))
         if plan.scoring.batch_judges and not work.interrupted:
-            _submit_questions(workspace, plan)
+            from salvo.cli.salvo.batch_judging import submit_scores  # most judges are asked directly
+
+            submit_scores(workspace, plan)
     skipped = _skipped(plan, scores.load_entries(plan.scoring.score_id), stopped)
     summary = show_scoring(store, plan.scoring, plan.prepared.batch, skipped, outputs, as_json=as_json)
     raise SystemExit(ExitCode.INTERRUPTED if work.interrupted else batch_exit_code([summary]))
-
-
-def _submit_questions(workspace: Workspace, plan: ScorePlan) -> None:
-    from salvo.cli.salvo.batch_judging import submit_questions  # most judges are asked directly
-    from salvo.scenarios.batch_judging.pending_scores import PendingScores
-
-    submit_questions(workspace, PendingScores(workspace, plan.scoring, plan.prepared.batch))
 
 
 async def _score(

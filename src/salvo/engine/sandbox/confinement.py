@@ -23,6 +23,9 @@ import signal
 import sys
 from contextlib import suppress
 
+if sys.platform != "win32":
+    import resource
+
 MAX_OPEN_FILES = 32
 
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
@@ -73,20 +76,19 @@ def _leave_network_and_die_with_parent(parent: int) -> None:
 
 
 def _limit_resources(memory_bytes: int, cpu_seconds: int) -> None:
-    with suppress(ImportError):  # Windows has no such limits
-        import resource
-
-        limits = {
-            "RLIMIT_CORE": 0,
-            "RLIMIT_FSIZE": 0,
-            "RLIMIT_NPROC": 0,
-            "RLIMIT_NOFILE": MAX_OPEN_FILES,
-            "RLIMIT_CPU": cpu_seconds,
-            "RLIMIT_AS": memory_bytes,
-        }
-        for name, limit in limits.items():
-            with suppress(AttributeError, ValueError, OSError):  # a system without this limit, or with a lower one
-                resource.setrlimit(getattr(resource, name), (limit, limit))
+    if sys.platform == "win32":  # it has no such limits
+        return
+    limits = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": 0,
+        "RLIMIT_NPROC": 0,
+        "RLIMIT_NOFILE": MAX_OPEN_FILES,
+        "RLIMIT_CPU": cpu_seconds,
+        "RLIMIT_AS": memory_bytes,
+    }
+    for name, limit in limits.items():
+        with suppress(AttributeError, ValueError, OSError):  # a system without this limit, or with a lower one
+            resource.setrlimit(getattr(resource, name), (limit, limit))
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:

@@ -21,7 +21,7 @@ from salvo.engine.wire.base import Wire
 from salvo.engine.wire.tape import Tape
 from salvo.errors import ProviderError
 from salvo.records import record
-from salvo.scenarios.store.pending_store import QuestionBatchStore
+from salvo.scenarios.batch_judging.question_batch_store import QuestionBatchStore
 from salvo.scenarios.store.stored_file import damaged
 from salvo.scenarios.workspace import Workspace
 

@@ -30,7 +30,7 @@ from salvo.scenarios.analysis.grid import Grid, build_grids
 from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
-from salvo.scenarios.report import comparison
+from salvo.scenarios.report import comparison, html
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.report.markdown import as_markdown
 from salvo.scenarios.result import AgentRunResult, Batch
@@ -99,8 +99,6 @@ def _as_markdown(content: ExportContent) -> bytes:
 
 
 def _as_html(content: ExportContent) -> bytes:
-    from salvo.scenarios.report import html  # the templates take time to load, and most commands write no HTML
-
     runs = {batch_id: html.first_runs(results) for batch_id, results in content.runs.items()}
     choices = {
         batch_id: tool_choices(results)

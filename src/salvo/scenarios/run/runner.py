@@ -239,9 +239,8 @@ class Runner:
     def _open_sharing(self, work: Sequence[ScenarioRuns]) -> ShardSharing | None:
         if all(runs.shard is None for runs in work):
             return None
-        from salvo.scenarios.run.sharing.shard_sharing import (
-            ShardSharing,  # most commands make all runs of their batches
-        )
+        # Most commands make all runs of their batches.
+        from salvo.scenarios.run.sharing.shard_sharing import ShardSharing
 
         return ShardSharing.of_work(work, self.store, self.clock)
 
@@ -409,8 +408,6 @@ class Runner:
 
     async def _save_listing(self, batch: Batch, name: str) -> None:
         """Save what a server lists, and report how that differs from the scenario's batch before."""
-        from salvo.scenarios.run.tools.mcp_tools import listing_changes  # as above
-
         if self._sharing is None:
             self.store.save_batch(batch)
         else:
@@ -422,7 +419,7 @@ class Runner:
                 and before.batch_id != batch.batch_id
                 and name in before.mcp_servers
             ):
-                changes = list(listing_changes(before.mcp_servers[name], batch.mcp_servers[name]))
+                changes = list(before.mcp_servers[name].changes_to(batch.mcp_servers[name]))
                 if changes:
                     self.listener.relisted(batch, name, before.batch_id, changes)
                 return

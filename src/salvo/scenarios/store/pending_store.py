@@ -1,31 +1,22 @@
-"""Runs whose judges wait for a provider's batch (`salvo run --judges batch`), and the batches of their questions.
+"""Runs whose judges wait for a provider's batch (`salvo run --judges batch`).
 
-    pending/{run_id}.json                     the run before its verdict, the questions to its judges, its recording
-    question-batches/{tag}/batch.json         which questions a batch has, and how far it is
-    question-batches/{tag}/answers.json       what came back
+    pending/{run_id}.json       the run before its verdict, the questions to its judges, its recording
 
 A pending run becomes a run in `runs/` when its answers have come, and its file here is removed. If both are there, a
-process was killed in between, and the run counts. The question batches are kept: they say what was paid for. They
-also have the questions of `salvo score` and `salvo judge` (score_store.py, rejudge_store.py).
+process was killed in between, and the run counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.records import record
 from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.store.backends.base import Storage
-from salvo.scenarios.store.ids import checked_id, is_id, is_run_id
+from salvo.scenarios.store.ids import checked_id, is_run_id
 from salvo.scenarios.store.stored_file import damaged, load_stored
-
-if TYPE_CHECKING:
-    from salvo.engine.batches.base import ItemAnswer
-    from salvo.engine.batches.client import QuestionBatch
-
-_BATCHES = "question-batches"
 
 
 @record
@@ -65,38 +56,5 @@ class PendingRuns:
         self._storage.delete(_key(run_id))
 
 
-class QuestionBatchStore:
-    """A `BatchStore` in the store of the runs."""
-
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-
-    def save(self, batch: QuestionBatch) -> None:
-        self._storage.put(_batch_key(batch.tag, "batch.json"), json_codec.dumps(batch, indent=1))
-
-    def save_answers(self, batch: QuestionBatch, answers: Mapping[str, ItemAnswer]) -> None:
-        self._storage.put(_batch_key(batch.tag, "answers.json"), json_codec.dumps(answers, indent=1))
-
-    def load_all(self) -> list[QuestionBatch]:
-        """Return every batch of questions, oldest first."""
-        from salvo.engine.batches.client import QuestionBatch  # most stores have none
-
-        tags = sorted(filter(is_id, self._storage.folders(_BATCHES)))
-        batches = [load_stored(self._storage, _batch_key(tag, "batch.json"), QuestionBatch) for tag in tags]
-        for tag, batch in zip(tags, batches, strict=True):
-            if batch.tag != tag:
-                raise damaged(self._storage.describe(_batch_key(tag, "batch.json")), f": it holds {batch.tag}")
-        return batches
-
-    def load_answers(self, tag: str) -> dict[str, ItemAnswer]:
-        from salvo.engine.batches.base import ItemAnswer  # as above
-
-        return load_stored(self._storage, _batch_key(tag, "answers.json"), dict[str, ItemAnswer])
-
-
 def _key(run_id: str) -> str:
     return f"pending/{checked_id(run_id, 'run')}.json"
-
-
-def _batch_key(tag: str, name: str) -> str:
-    return f"{_BATCHES}/{checked_id(tag, 'batch of questions')}/{name}"

@@ -6,7 +6,7 @@ import pytest
 
 from salvo.errors import InputError
 from salvo.scenarios.run.adapters.command import CommandAdapter
-from salvo.scenarios.run.adapters.factory import FunctionAdapter, adapter_factory
+from salvo.scenarios.run.adapters.factory import FunctionAdapter, find_adapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
 from tests.support.evaluation import scenario
@@ -28,7 +28,7 @@ class OwnAdapter(ProviderAdapter):
 )
 def test_an_adapter_is_found_by_its_name_or_path(name: str, kind: type, tmp_path: Path) -> None:
     project = Project(tmp_path, tmp_path, {"mine.answer": lambda: 42, "mine:OwnAdapter": OwnAdapter})
-    assert isinstance(adapter_factory(scenario(adapter=name), tmp_path / "s.yaml", project)(), kind)
+    assert isinstance(find_adapter(scenario(adapter=name), tmp_path / "s.yaml", project).make(), kind)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_an_adapter_is_found_by_its_name_or_path(name: str, kind: type, tmp_path
 def test_what_cannot_be_an_adapter_is_an_error(name: str, message: str, tmp_path: Path) -> None:
     project = Project(tmp_path, tmp_path, {"mine.answer": 42, "mine:OwnAdapter": OwnAdapter.run})
     with pytest.raises(InputError) as caught:
-        adapter_factory(scenario(adapter=name), tmp_path / "s.yaml", project)
+        find_adapter(scenario(adapter=name), tmp_path / "s.yaml", project)
     assert str(caught.value) == message

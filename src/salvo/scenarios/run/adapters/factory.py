@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.engine.runtime import user_code
 from salvo.errors import InputError
 from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
@@ -32,22 +33,36 @@ class FunctionAdapter(BaseAdapter):
         return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
 
 
-def adapter_factory(
+class ChosenAdapter(NamedTuple):
+    """What makes the adapter for each run, and what checks the scenario's options for it without running anything."""
+
+    make: Callable[[], BaseAdapter]
+    check: Callable[[], Iterable[FieldError]] = tuple
+
+
+def find_adapter(
     scenario: Scenario, file: Path, project: Project, environ: Mapping[str, str] = os.environ
-) -> Callable[[], BaseAdapter]:
-    """Return what makes an adapter for each run: a built-in one by its name, else the user's own by its path."""
+) -> ChosenAdapter:
+    """Return the adapter that a scenario names: a built-in one by its name, else the user's own by its path."""
     name = scenario.adapter
     if name in PROVIDER_ADAPTERS:
-        return partial(ProviderAdapter, name)
+        return ChosenAdapter(partial(ProviderAdapter, name))
     if name == MCP:
-        from salvo.scenarios.run.adapters.mcp import McpAdapter  # few scenarios test servers without an agent
+        from salvo.scenarios.run.adapters import mcp  # few scenarios test servers without an agent
 
-        return McpAdapter
+        return ChosenAdapter(mcp.McpAdapter, partial(mcp.check_mcp_test, scenario))
     if name == COMMAND:
-        # Its gateway needs aiohttp's server, which no other adapter does.
-        from salvo.scenarios.run.adapters.command import CommandAdapter
+        from salvo.scenarios.run.adapters import command  # its gateway needs aiohttp's server, as no other adapter
 
-        return partial(CommandAdapter, file, project.root, environ, scenario.is_conversation)
+        return ChosenAdapter(
+            partial(command.CommandAdapter, file, project.root, environ, scenario.is_conversation),
+            partial(command.check_command, scenario, file, project.root, environ),
+        )
+    return ChosenAdapter(_load_adapter(name, file, project))
+
+
+def _load_adapter(name: str, file: Path, project: Project) -> Callable[[], BaseAdapter]:
+    """Return the user's own adapter. InputError if it is none."""
     if name.startswith("function:"):
         function = project.load(name.removeprefix("function:"), file)
         if not callable(function):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -196,21 +196,10 @@ class FaultyTool:
         return await self.inner.answer(arguments) if fault.result is None else fault.result
 
 
-def listing_changes(before: ListedServer, now: ListedServer) -> Iterator[str]:
-    """Yield what differs between two lists, one phrase each."""
-    for name in sorted({*before.tools, *now.tools}):
-        if name not in now.tools:
-            yield f"{name} is gone"
-        elif name not in before.tools:
-            yield f"{name} is new"
-        elif before.tools[name] != now.tools[name]:
-            yield f"{name} has changed"
-
-
 def _compare(name: str, first: ListedServer, listing: ServerListing) -> None:
     tools = {tool["name"]: stable_key(tool) for tool in listing.tools}
     now = ListedServer(listing.name, listing.version, listing.protocol, tools)
-    if changes := list(listing_changes(first, now)):
+    if changes := list(first.changes_to(now)):
         raise McpError(
             f"The MCP server {name} lists other tools than in the first run of this batch: "
             f"{', '.join(first_lines(changes, _MAX_LISTED))}.",
