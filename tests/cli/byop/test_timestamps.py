@@ -139,5 +139,6 @@ def test_without_the_package_the_hint_names_the_extra(
     run: Byop, stamped: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rfc3161_client", None)
+    monkeypatch.delitem(sys.modules, "salvo.playbooks.audit.timestamp_response", raising=False)
     refused = run("verify", "--timestamp", "head.tsr", "--timestamp-ca", str(stamped.ca))
     assert (refused.exit_code, "pip install '.[timestamps]'" in refused.stderr) == (2, True)

@@ -37,11 +37,11 @@ _DEFAULT_SERVER = "http://127.0.0.1:8642"
 def share(
     report_id: str, days: int, note: str, server: str, list_links: bool, revoke: str | None, as_json: bool
 ) -> None:
-    """Make a link to a report that anybody can open who has it, until it expires.
+    """Share a report by a link that expires; list and revoke its links.
 
-    It shows this one report of a running `byop serve`, read-only, with its exports and its text if that is stored. The
-    link is printed once: only a hash of it is stored. The audit log records who made it, when it was first opened, its
-    exports and its revocation.
+    Anybody who has the link can open it. It shows this one report of a running `byop serve`, read-only, with its
+    exports and its text if that is stored. The link is printed once: only a hash of it is stored. The audit log records
+    who made it, when it was first opened, its exports and its revocation.
 
     ID is a report's id, a prefix of it, or `latest`.
     """

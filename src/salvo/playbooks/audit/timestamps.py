@@ -32,10 +32,10 @@ def check_timestamp(file: Path, authorities: Path, log: Sequence[AuditEntry]) ->
     """Verify the signature and the certificates of a response, and that the log has the hash that it is for."""
     try:
         # An optional dependency, and cryptography, which is slow to import.
-        from salvo.playbooks.audit import timestamp_response
+        from salvo.playbooks.audit.timestamp_response import check
     except ImportError as error:
         raise InputError(
             "Time stamps are verified with the package rfc3161-client, which is not installed.",
             hint=f"In the folder of Salvo's source, run {install_command('timestamps')}.",
         ) from error
-    return timestamp_response.check(file, authorities, log)
+    return check(file, authorities, log)
