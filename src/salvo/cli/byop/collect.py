@@ -8,17 +8,14 @@ import click
 
 from salvo.cli.byop.evaluator_options import evaluator_options
 from salvo.cli.byop.signing_option import sign_option
-from salvo.cli.param_types import SECONDS
+from salvo.cli.wait_options import wait_options
 
 FILE = click.Path(path_type=Path)
 
 
 @click.command
 @click.argument("report_id", metavar="[REPORT]", required=False)
-@click.option("--wait", is_flag=True, help="Ask again until the provider has answered everything.")
-@click.option(
-    "--every", "interval", type=SECONDS, default=60, show_default=True, help="With --wait: seconds between two looks."
-)
+@wait_options
 @evaluator_options
 @click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")
 @click.option("--fail-on", type=click.Choice(["alert", "review", "observe"]), default="review", show_default=True)

@@ -6,20 +6,17 @@ from typing import Any
 
 import click
 
-from salvo.cli.param_types import SECONDS
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.output_option import result_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
+from salvo.cli.wait_options import wait_options
 
 
 @click.command
 @click.argument("batch_id", metavar="[BATCH]", required=False)
-@click.option("--wait", is_flag=True, help="Ask again until the provider has answered everything.")
-@click.option(
-    "--every", "interval", type=SECONDS, default=60, show_default=True, help="With --wait: seconds between two looks."
-)
+@wait_options
 @baseline_options
 @result_options
 @prices_option

@@ -40,6 +40,18 @@ NOT_BLANK = r"\S"
 """The pattern of a text that is not only white space."""
 
 
+def leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+    """Yield each part of a value that is neither an object nor a list, with its path."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from leaves(part, (*path, name))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from leaves(part, (*path, index))
+    else:
+        yield path, value
+
+
 class FieldError(NamedTuple):
     path: FieldPath
     message: str

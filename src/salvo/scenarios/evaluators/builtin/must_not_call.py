@@ -6,15 +6,14 @@ A call counts even if the tool returned an error: the agent decided to make it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import Field
 
-from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.messages import excerpt
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
-from salvo.scenarios.evaluators.builtin.argument_matchers import has_regex
-from salvo.scenarios.evaluators.builtin.tool_sequence import CallOrName, ExpectedCall, call_errors
+from salvo.scenarios.evaluators.builtin.tool_sequence import CallOrName, ExpectedCall, call_errors, judge_calls
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.file_model import FileModel
 from salvo.scenarios.spec.schema import Assertion, Scenario
@@ -33,10 +32,7 @@ def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
     fields = MustNotCallFields.model_validate(assertion.fields)
-    if any(has_regex(call.arguments) for call in fields.tools):
-        # A pattern may take long on a long argument.
-        return in_killable_thread(_result, fields, result.tool_calls)
-    return _result(fields, result.tool_calls)
+    return judge_calls(fields.tools, partial(_result, fields, result.tool_calls))
 
 
 def first_forbidden(fields: MustNotCallFields, calls: Sequence[ToolCall]) -> tuple[int, ExpectedCall] | None:

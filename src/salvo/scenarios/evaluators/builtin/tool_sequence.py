@@ -9,7 +9,8 @@ A call counts even if the tool returned an error: the agent decided to make it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -70,10 +71,14 @@ def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
     fields = ToolSequenceFields.model_validate(assertion.fields)
-    if any(has_regex(call.arguments) for call in fields.expected):
-        # A pattern may take long on a long argument.
-        return in_killable_thread(_result, fields, result.tool_calls)
-    return _result(fields, result.tool_calls)
+    return judge_calls(fields.expected, partial(_result, fields, result.tool_calls))
+
+
+def judge_calls(
+    expected: Iterable[ExpectedCall], judge: Callable[[], EvalResult]
+) -> EvalResult | Awaitable[EvalResult]:
+    """Judge calls by those that are expected: in a thread if they have patterns, which a long argument makes slow."""
+    return in_killable_thread(judge) if any(has_regex(call.arguments) for call in expected) else judge()
 
 
 def _result(fields: ToolSequenceFields, calls: Sequence[ToolCall]) -> EvalResult:

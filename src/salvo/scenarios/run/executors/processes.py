@@ -21,7 +21,7 @@ from salvo.engine.sandbox.frames import read_frame
 from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain
 from salvo.scenarios.run.executors.worker_pool import open_workers
-from salvo.scenarios.run.executors.worker_start import END_SECONDS, describe_end, start_worker
+from salvo.scenarios.run.executors.worker_start import END_SECONDS, describe_end, start_worker, start_writer
 
 
 def in_processes(count: int, setup: WorkerSetup) -> OpenWorkers:
@@ -46,7 +46,7 @@ class ProcessLink:
         self._process = process = start_worker(Path(setup.root) / setup.cwd)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(process, loop), name="salvo-worker-reader", daemon=True).start()
-        threading.Thread(target=self._write, args=(process,), name="salvo-worker-writer", daemon=True).start()
+        start_writer(process, self._outgoing)
         self.send([Message("setup", plain(setup))])
 
     def send(self, messages: Sequence[Message]) -> None:
@@ -95,14 +95,3 @@ class ProcessLink:
                     loop.call_soon_threadsafe(self._incoming.put_nowait, Message(kind, fields, content))
             process.stdout.close()
             loop.call_soon_threadsafe(self._incoming.put_nowait, None)
-
-    def _write(self, process: subprocess.Popen[bytes]) -> None:
-        """Write messages until there are no more. Run in a thread, because a worker that is busy reads nothing."""
-        if process.stdin is None:
-            raise RuntimeError("the process was started without a pipe")
-        with suppress(OSError):
-            while (content := self._outgoing.get()) is not None:
-                process.stdin.write(content)
-                process.stdin.flush()
-        with suppress(OSError):
-            process.stdin.close()

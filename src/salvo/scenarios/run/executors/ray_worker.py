@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from salvo.engine.runtime.subprocesses import guard, kill_group
-from salvo.scenarios.run.executors.worker_start import describe_end, start_worker
+from salvo.scenarios.run.executors.worker_start import describe_end, start_worker, start_writer
 
 COLLECT_SECONDS = 0.1
 """How long messages are collected before they are sent: each call of an actor costs about two milliseconds of CPU."""
@@ -43,7 +43,7 @@ class RayWorker:
         self._to_worker.put(setup)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(process, loop), name="salvo-worker-reader", daemon=True).start()
-        threading.Thread(target=self._write, args=(process,), name="salvo-worker-writer", daemon=True).start()
+        start_writer(process, self._to_worker)
 
     async def send(self, content: bytes) -> None:
         self._to_worker.put(content)
@@ -91,14 +91,3 @@ class RayWorker:
         with self._lock:
             self._has_ended = True
         loop.call_soon_threadsafe(self._has_messages.set)
-
-    def _write(self, process: subprocess.Popen[bytes]) -> None:
-        """Write messages until there are no more. Run in a thread, because a worker that is busy reads nothing."""
-        if process.stdin is None:
-            raise RuntimeError("the process was started without a pipe")
-        with suppress(OSError):
-            while (content := self._to_worker.get()) is not None:
-                process.stdin.write(content)
-                process.stdin.flush()
-        with suppress(OSError):
-            process.stdin.close()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 
 from salvo.engine.runtime.subprocesses import guard
 
@@ -28,6 +31,22 @@ def start_worker(folder: Path) -> subprocess.Popen[bytes]:
     )
     guard.add(process.pid)
     return process
+
+
+def start_writer(process: subprocess.Popen[bytes], messages: SimpleQueue[bytes | None]) -> None:
+    """Write messages to a worker, up to None, in a thread: a worker that is busy reads nothing."""
+    threading.Thread(target=_write, args=(process, messages), name="salvo-worker-writer", daemon=True).start()
+
+
+def _write(process: subprocess.Popen[bytes], messages: SimpleQueue[bytes | None]) -> None:
+    if process.stdin is None:
+        raise RuntimeError("the process was started without a pipe")
+    with suppress(OSError):
+        while (content := messages.get()) is not None:
+            process.stdin.write(content)
+            process.stdin.flush()
+    with suppress(OSError):
+        process.stdin.close()
 
 
 def describe_end(process: subprocess.Popen[bytes]) -> str:

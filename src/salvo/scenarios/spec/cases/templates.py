@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.engine.jsonio.pydantic_errors import FieldPath, leaves
 
 _VARIABLE = re.compile(r"\{\{[ \t]*([^{}\n]*?)[ \t]*\}\}")
 
@@ -50,15 +50,10 @@ class Template:
 
 def find_uses(data: Any, path: FieldPath = ()) -> Iterator[TemplateUse]:
     """Yield each variable in the data."""
-    if isinstance(data, dict):
-        for name, part in data.items():
-            yield from find_uses(part, (*path, name))
-    elif isinstance(data, list):
-        for index, part in enumerate(data):
-            yield from find_uses(part, (*path, index))
-    elif isinstance(data, str):
-        for match in _VARIABLE.finditer(data):
-            yield TemplateUse(path, match[1], match[0] == data)
+    for part_path, part in leaves(data, path):
+        if isinstance(part, str):
+            for match in _VARIABLE.finditer(part):
+                yield TemplateUse(part_path, match[1], match[0] == part)
 
 
 def _template_characters(data: Any) -> int:

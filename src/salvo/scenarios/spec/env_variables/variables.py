@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath
+from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, leaves
 from salvo.engine.runtime.credentials import has_secret_segment
 
 _VARIABLE = re.compile(r"\$(\$?)\{([^{}]*)\}")
@@ -66,13 +66,8 @@ def option_secrets(options: Any, environ: Mapping[str, str]) -> Iterator[str]:
 
 def _texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
     """Yield each text, and each number as text, with its path."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from _texts(part, (*path, name))
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from _texts(part, (*path, index))
-    elif isinstance(value, str):
-        yield path, value
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield path, str(value)
+    for part_path, part in leaves(value, path):
+        if isinstance(part, str):
+            yield part_path, part
+        elif isinstance(part, int | float) and not isinstance(part, bool):
+            yield part_path, str(part)

@@ -86,9 +86,14 @@ class ExampleTrialResult:
 @router.post("", operation_id="tryPlaybook")
 async def try_playbook(body: TrialCreate, request: Request, services: ServicesDep, key: Key = None) -> TrialResult:
     """Evaluate a sample text once with a playbook that may not be saved. Nothing is stored."""
+    config = _config(body, key, services)
+    return await while_connected(request, _try_text(body, config, services))
+
+
+def _config(body: TrialCreate | ExampleTrialCreate, key: Key, services: Services) -> EvaluatorConfig:
     config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
     check_key(config)
-    return await while_connected(request, _try_text(body, config, services))
+    return config
 
 
 async def _try_text(body: TrialCreate, config: EvaluatorConfig, services: Services) -> TrialResult:
@@ -104,8 +109,7 @@ async def try_playbook_examples(
     body: ExampleTrialCreate, request: Request, services: ServicesDep, key: Key = None
 ) -> ExampleTrialResult:
     """Judge the labelled examples of the checks, each once, and say where the result is not the expected one."""
-    config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
-    check_key(config)
+    config = _config(body, key, services)
     return await while_connected(request, _try_examples(body, config, services))
 
 
