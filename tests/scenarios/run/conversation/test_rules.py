@@ -131,6 +131,10 @@ LEAKED = [
     "As the user, I should ask for my money.",
     "I’m simulating a customer.",
     "It has not begun, yet.",
+    "It does not have begun",
+    "How do you know that a person wants a doctor? I'm not sure.",
+    "This is your message. Do not worry.",
+    "This is what you say next.",
     "What does the person want?",
     "A person has some idea about how to do something.",
     "Hello, I am writing a response.",
@@ -185,6 +189,7 @@ def test_a_message_without_words_is_caught(message: str) -> None:
         ("You are an impatient old lady; you live in London.", "I am an impatient old lady, hurry up."),
         ("writes short sentences, a loyal customer", "As a loyal customer, I want more."),
         ("a busy manager", "A busy manager has read e-mails again and wants to know more."),
+        ("nervous", "Nervous."),
         ("an old lady", "The old lady wants to know more."),
     ],
 )
@@ -238,6 +243,28 @@ def test_who_speaks_of_the_conversation_before_it_has_begun_is_caught() -> None:
     assert violations("I do not like the conversation so far.", FACTS, AGENT, USER) == []
     assert violations("No response.", FACTS, AGENT, USER) == []
     assert violations("I write because of the conversation with your colleague.", FACTS, [], []) == []
+
+
+@pytest.mark.parametrize("message", ["I see one object here.", "My person is not there.", "I need a script, I think."])
+def test_who_begins_with_words_of_its_task_is_caught(message: str) -> None:
+    assert "instructions or its reasoning" in " ".join(violations(message, FACTS, [], []))
+    assert violations(message, FACTS, AGENT, USER) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Can I speak to a person?",
+        "I want to talk to a real person, not to an agent.",
+        "I got your message about my card.",
+        "I received no reply from your shop.",
+        "The person I spoke to was rude to me.",
+        "I followed your instructions.",
+    ],
+)
+def test_who_says_which_person_or_message_is_not_caught(message: str) -> None:
+    assert violations(message, FACTS, [], []) == []
+    assert violations(message, FACTS, AGENT, USER) == []
 
 
 def test_who_has_to_do_with_users_may_speak_of_them() -> None:
@@ -333,7 +360,7 @@ def test_who_chooses_what_the_agent_offers_does_not_repeat_it(message: str, offe
     ],
 )
 def test_who_says_the_offer_instead_of_choosing_repeats_it(message: str, offer: str) -> None:
-    assert violations(message, FACTS, [offer], USER) == ["It repeats what the agent said."]
+    assert violations(message, FACTS, [offer], USER)[-1] == "It repeats what the agent said."
 
 
 amounts = st.decimals(min_value=2, max_value=10_000_000, places=2)

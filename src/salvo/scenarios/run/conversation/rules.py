@@ -16,6 +16,7 @@ from salvo.engine.text.formatting import first_lines
 from salvo.engine.text.messages import excerpt
 from salvo.records import record
 from salvo.scenarios.run.conversation.facts import unknown_facts
+from salvo.scenarios.run.conversation.role import agent_speech, begins_conversation
 
 _PERSONA_WORDS = 5
 _GOAL_WORDS = 8
@@ -32,18 +33,6 @@ _SENTENCE_WORDS = 5
 _REPEATED_SHARE = 0.7
 _SHOWN = 3
 
-_OWNED = r"(?:order|account|booking|reservation|customer|purchase)"
-_SERVED = rf"(?:{_OWNED}|refund|return|ticket|case|request)"
-_SERVING = r"(?:process|issu|initiat|refund|locat|shipp|look up|cancel|approv)(?:ed|e|ing)?"
-_OFFER = r"(?:'ll| will| can| could|'d like to| would like to|'(?:m|re) going to| (?:am|are) going to)"
-_ABLE = (
-    r"(?:(?:'m|'re| am| are)(?: not)? (?:un)?able to|(?: can| could|'ll| will)(?: not)?"
-    r"|(?: cannot| can't| couldn't| won't)(?: be able to)?)"
-)
-_CUSTOMER = r"(?:\w+ ){0,2}(?:customer|client|guest|patient|tenant|member|subscriber|neighbou?r|caller|user)\b"
-_PAYING = r"(?:refund|send|pay|credit|transfer|issue|process|return)"
-_ELSEWHERE = r"(?! (?:\w+ )?(?:shop|store|warehouse|office|company|team|branch|headquarters)\b)"
-_PAYMENT = r"(?: (?:a|the) (?:full )?(?:refund|return) (?:for|of|to))"
 _ACTING = "(?:say|act|play|pretend|write|speak|respond|answer|behave)"
 _TAGS = (
     "think|thinking|reasoning|analysis|scratchpad|system|user|assistant|agent|message|persona|goal|instructions?|"
@@ -53,41 +42,6 @@ _LABEL = re.compile(
     r"^[\s*_#>\[(]*(?:assistant|agent|support|representative|ai|bot|chatbot|system|customer service|operator|user|"
     r"customer|human|me)[\s*_\])]*:",
     re.IGNORECASE | re.MULTILINE,
-)
-_AGENT_PHRASES = (
-    r"\b(?:how|what|who) (?:can|may|could|do|should) (?:i|we) (?:help|assist|do for you)\b",
-    r"\b(?:anything|something|what) else (?:that )?(?:i|we) can (?:help|assist|do for you)\b",
-    r"\b(?:can|may|could) (?:i|we) (?:help|assist) you\b",
-    r"\b(?:happy|glad|here|pleased|ready) to (?:help|assist)\b",
-    r"\b(?:start|begin|continue) your (?:chat|conversation|session)\b",
-    rf"\b(?:i|we){_OFFER} (?:help|assist) you\b",
-    rf"\b(?:i|we){_ABLE} (?:help|assist)(?= (?:you|them|with|in)\b|[.,!?;]|$)",
-    rf"\bi(?:'m| am) your (?!{_CUSTOMER})",
-    r"\bi(?:'m| am) (?:an?|the) (?:chatbot|bot|(?:virtual|digital|ai) (?:assistant|agent))\b",
-    r"(?<!n't )(?<!not )\b(?:understand|handle|fulfill?|complete|received|regarding) your (?:request|[ie]nquiry)\b",
-    r"\bi(?:'ll| will| can)(?: now)? (?:guide|walk) you\b|\b(?:i|we)(?:'ll| will) explain what you\b",
-    r"\bask you a series of questions\b|\btell me what (?:it is )?(?:that )?you(?:'d like| would like| want| need)\b",
-    r"\blet (?:me|us) (?:help|assist) you\b",
-    r"\blet me [^.!?\n]{1,40} for you\b",
-    rf"\b(?:i|we){_OFFER} {_PAYING} [^.!?\n]{{1,40}} to your\b{_ELSEWHERE}",
-    r"\b(?:i|we)(?:'ll| will) [^.!?\n]{1,40} to (?:help|assist) you\b",
-    r"\bi(?:'m| am) here for you\b",
-    r"\bwhat(?:'s| is) your (?:request|question|concern|inquiry|enquiry)\b",
-    r"\byou(?:'re| are) asking (?:for|about) something\b",
-    r"\byou want to know about\b|(?<!if )(?<!as )(?<!when )\byou wish to\b",
-    r"\b(?:problem|issue|difficult(?:y|ies)|trouble)s? (?:that )?you(?:'re| are) (?:facing|having|experiencing)\b",
-    r"\byou have (?:some|any|a) (?:questions?|requests?|concerns?)\b",
-    r"(?<!do )\byou have (?:many|several|more|(?:a lot|lots) of) (?:questions|requests|concerns)\b",
-    r"\b(?:what|how|where|when) would you like\b|\bwould you like (?:me|us) to\b",
-    r"\bwhat do you want to (?:do|buy|order|hear|see|ask|talk about)\b",
-    r"\b(?:this is|you(?:'ve| have) reached) (?:the )?(?:customer|technical|our) (?:support|service|care)\b",
-    r"\bthank(?:s| you) for (?:contacting|reaching out|calling|your (?:order|purchase|inquiry|enquiry))\b",
-    rf"\b(?:i|we)(?:'ve| have| will|'ll| can)?(?: now| just)? {_SERVING}{_PAYMENT}? your {_SERVED}\b",
-    rf"\byour (?:\w+ )?{_SERVED} (?:has been|was|is being|is now|will be|is on its way)\b",
-    rf"\b(?:provide|confirm|verify|share|give|tell|send)(?: me| us)?(?: with)? your (?:\w+ )?{_OWNED}\b",
-    rf"\b(?:what(?:'s| is)|may i have|can i have) your (?:\w+ )?{_OWNED}\b",
-    r"\b(?:as|i am|i'm) an? (?:ai|a\.i\.|language model|virtual|automated|customer (?:service|support))\b",
-    r"\b(?:apologi[sz]e|sorry) for (?:the|any) inconvenience\b",
 )
 _LEAKS = (
     r"\bsimulat(?:ed?|es|ing) (?:an? |the )?(?:user|customer|person|conversation|human)\b",
@@ -100,10 +54,10 @@ _LEAKS = (
     rf"\b(?:told|instructed|supposed|prompted) to {_ACTING}\b(?! to| with)",
     r"\b(?:stay|staying|out of) (?:in )?character\b",
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
-    r"\bthe person (?:says|wants|knows)\b",
+    r"\b(?:an?|the|this) person (?:says|wants|knows|needs|asks|speaks|talks|writes)\b",
     r"\b(?:does|did|do|should|would|can|will) the person (?:say|want|know|need|do|mean)\b",
     r"(?:^|[.!?]\s+)(?:a|the|this) person (?:has|is|wants|needs|knows|says|would|should)\b",
-    r"\b(?:it|this) has(?: not|n't) begun\b",
+    r"\b(?:it|this|that) (?:has|have|had|is|was|does|did)(?: not|n't)?(?: \w+){0,2} (?:begun|begin|began)\b",
     r"\bi(?:'m| am) (?:writing|going to write|giving|generating) (?:a|the|my) (?:response|reply|answer)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
     r"\bthe person and what they\b",
@@ -111,12 +65,14 @@ _LEAKS = (
     r"\b(?:a|the|this|your|our) conversation (?:\w+ ){0,3}(?:begun|begins?|began|starts?|started)\b",
     r"\b(?:of the person|the person who (?:talks|speaks|writes|wants))\b",
     r"\b(?:your|my|the) next message\b",
+    r"\bsays? next\b|\bthis is (?:your|my|the|a) (?:\w+ )?(?:message|reply|response)\b",
     r"\b(?:use|copy|repeat) (?:this|that|the) message\b",
     r"\b(?:here is|here's) (?:the|my) (?:next )?(?:message|reply|response)\b",
     r"^\W*(?:thought|thoughts|thinking|reasoning|analysis|note to self)\W*:",
     r"\blet me think (?:about|through) (?:what|how)\b",
     rf"</?(?:{_TAGS})\b[^<>]*>",
     r"\b(?:begin(?:ning)?|start(?:ing)?|opening|end(?:ing)?|closing) tags?\b|\btag of (?:the|a|what)\b",
+    r"\b\w{1,40}_tags?\b|&\w{1,40}=",
     r"<<<\w|\w>>>|\[/?inst\]|<\|",
     r"\"(?:message|done)\"\s*:",
 )
@@ -132,12 +88,22 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 """What its instructions call it. People name the one they mean: the person I spoke to."""
-_CONVERSATION = re.compile(
-    r"\b(?:the|this|our) conversation\b(?! (?:i|we|with|between|from|on)\b)"
-    r"|^\W*(?:no (?:response|reply|answer|message)|n/a|null|none)\W*$",
+_TASK_WORDS = frozenset(
+    {"agent", "begun", "conversation", "instruction", "instructions", "json", "message", "messages", "object", "person"}
+    | {"persona", "prompt", "reply", "response", "responses", "script", "tag", "tags", "user"}
+)
+"""What its instructions are about. One of them in the first message, or two later, speak of the task."""
+_MEANT = re.compile(
+    r"\b(?:to|with|for|by|from|about) (?:an?|another|some|your|the|any) (?:\w+ )?(?:person|agent|user|message)\b"
+    r"(?! (?:wants|is))|\buser (?:name|id|account|manual)\b"
+    r"|\bthe (?:person|agent) (?:i|we|you|who|whom|whose|in|on|at|from|with|behind|responsible|called|there)\b"
+    r"|\b(?:the|our|my|a) conversation (?:i|we|with|between|from|on)\b"
+    r"|\b(?:got|received|get|sent|send|read|left|leave|wrote|write|writing|for|your|no|quick)"
+    r"(?: an?| the| your| any| no| this)?(?: \w+)? (?:messages?|reply|response|instructions|prompt)\b(?! is)",
     re.IGNORECASE,
 )
-"""Nobody speaks of a conversation that has not begun, apart from an earlier one, or begins it by saying nothing."""
+"""People speak of these, too, if they say which: the person I spoke to, the message that I got."""
+_SAYS_NOTHING = re.compile(r"^\W*(?:no (?:response|reply|answer|message)|n/a|null|none)\W*$", re.IGNORECASE)
 _INTRODUCTIONS = (("i'm",), ("i", "am"), ("as",))
 _ARTICLES = ("a", "an", "the", "this")
 _THIRD_PERSON = ("has", "is", "wants", "needs", "knows", "says", "asks", "writes", "would", "should")
@@ -153,9 +119,6 @@ _OPTION = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s+(.+)$", re.MULTILINE)
 """A line of a list that the agent offers."""
 _ADDRESSED = frozenset({"i", "we", "you", "your", "my", "our", "me", "us"})
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
-_AS_AGENT = re.compile("|".join(_AGENT_PHRASES), re.IGNORECASE)
-_FIRST_AS_AGENT = re.compile(r"\bwhat do you (?:want|need)\b|\byour (?:request|[ie]nquiry)\b", re.IGNORECASE)
-"""In the first message. Later it may be what the user asks back."""
 _LEAK = re.compile("|".join(_LEAKS), re.IGNORECASE | re.MULTILINE)
 
 
@@ -193,13 +156,14 @@ def _violations(
         yield f"It states {names}, which stands neither in what the user knows nor in the conversation."
     if placeholder := _placeholder(message, known_texts):
         yield f"It has the placeholder {excerpt(placeholder)} where a person would write words."
-    plain = message.replace("’", "'")
     if label := _LABEL.search(message):
         yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
-    elif phrase := _AS_AGENT.search(plain) or (None if agent_messages else _FIRST_AS_AGENT.search(plain)):
-        yield f"It speaks as the agent: {excerpt(phrase[0])}. The user asks, and does not serve."
+    elif phrase := agent_speech(message, "\n".join(facts.texts()), has_begun=bool(agent_messages)):
+        yield f"It speaks as the agent: {excerpt(phrase)}. The user asks, and does not serve."
     elif wish := _attributed_goal(_words(message), facts.goal):
         yield f"It speaks as the agent: {excerpt(wish)}. It is the user who wants that."
+    if not agent_messages and not begins_conversation(message, "\n".join(facts.texts())):
+        yield "It neither asks for anything nor tells anything of the user, so it does not begin a conversation."
     if leak := _leaked(message, facts, known_texts, has_begun=bool(agent_messages)):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, reply) for reply in agent_messages):
@@ -217,17 +181,28 @@ def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str], *, has_b
         match = _TASK.search(message)
     if match is None and not any(re.search(r"\bperson\b", text, re.IGNORECASE) for text in known_texts):
         match = _DESCRIBED.search(message)
-    if match is None and not has_begun and not any("conversation" in text.casefold() for text in known_texts):
-        match = _CONVERSATION.search(message)
+    if match is None and not has_begun:
+        match = _SAYS_NOTHING.search(message)
     if match is not None:
         return match[0].strip()
     words = _words(message)
+    if task_words := _task_words(message, known_texts, at_least=2 if has_begun else 1):
+        return task_words
+    if tuple(words) in {tuple(_words(facts.persona)), tuple(_words(facts.goal))}:
+        return message.strip()
     copied = _copied(words, _words(facts.persona), _PERSONA_WORDS) or _copied(words, _words(facts.goal), _GOAL_WORDS)
     if copied := copied or _self_description(words, facts.persona):
         return copied
     instructions = _words(facts.instructions)
     is_copy = len(words) >= _SHORTEST_COPY and tuple(words) in _runs(instructions, len(words))
     return message.strip() if is_copy else _copied(words, instructions, _INSTRUCTION_WORDS)
+
+
+def _task_words(message: str, known_texts: Sequence[str], *, at_least: int) -> str:
+    """Return the words about its task that the message has, apart from what it was told or people say, if so many."""
+    words = _TASK_WORDS.intersection(_words(_MEANT.sub(" ", message.replace("’", "'"))))
+    unknown = sorted(words.difference(*map(_words, known_texts)))
+    return ", ".join(unknown) if len(unknown) >= at_least else ""
 
 
 def _self_description(words: Sequence[str], persona: str) -> str:
