@@ -1,24 +1,45 @@
 """An object store with the API of S3 on loopback: moto's server, in this process."""
 
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from moto.server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
 
 
 @contextmanager
 def object_store_server() -> Iterator[str]:
     """Serve an empty object store in this block, and yield its address."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would print a line per request
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
+    app = one_at_a_time(DomainDispatcherApplication(create_backend_app))
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=MotoRequestHandler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     try:
-        host, port = server.get_host_and_port()
-        yield f"http://{host}:{port}"
+        yield f"http://127.0.0.1:{server.port}"
     finally:
-        server.stop()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def one_at_a_time(app: WSGIApplication) -> WSGIApplication:
+    """Handle one request after the other.
+
+    moto looks whether an object exists and writes it in two steps, so that of two threads that create an object both
+    could succeed. In the object stores that it stands for this is one step.
+    """
+    lock = threading.Lock()
+
+    def handle(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        with lock:
+            return list(app(environ, start_response))
+
+    return handle
 
 
 def make_bucket(endpoint: str, name: str) -> None:
