@@ -25,6 +25,7 @@ SERVES_OR_NARRATES = [
     "I will provide you with the information you need.",
     "I have processed the return.",
     "Leave it to me.",
+    "I am not able to provide the information.",
     "Feel free to ask.",
     "Let me know if you need more.",
     "Welcome to the bank!",
@@ -54,6 +55,7 @@ BEGINS_AS_AGENT = [
     "You need to know how to use a credit card.",
     "You are looking for a room.",
     "I know what you want.",
+    "I know the baby that you are asking about.",
     "I will give you everything you want.",
 ]
 SAID_BY_CUSTOMERS = [

@@ -135,6 +135,7 @@ LEAKED = [
     "How do you know that a person wants a doctor? I'm not sure.",
     "This is your message. Do not worry.",
     "This is what you say next.",
+    "I am the person you are asking about.",
     "What does the person want?",
     "A person has some idea about how to do something.",
     "Hello, I am writing a response.",

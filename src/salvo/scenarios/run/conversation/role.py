@@ -87,7 +87,7 @@ _AGENT_GRAMMAR = (
     rf"\b(?:i|we|me|us|{_OFFERING}){_NEAR} {_SERVICE}{_NEAR} for you\b",
     rf"\blet (?:me|us){_NEAR} for you\b",
     rf"\b{_OFFERING}{_CLOSE} {_GIVE} you{_NEAR} (?:{_SERVICE_THING})\b",
-    rf"\b{_OFFERING} provide (?:you|information|assistance|support|help)\b(?!{_NEAR} my\b)",
+    rf"\b{_OFFERING} provide (?:you|(?:any |the |more )?(?:information|assistance|support|help))\b(?!{_NEAR} my\b)",
     rf"\b{_OFFERING}{_NEAR} to (?:help|assist|serve) you\b",
     rf"\b{_OFFERING} (?:take (?:good )?care of|look into|get (?:right )?on|see what (?:i|we) can do)\b",
     rf"\b{_OFFERING} (?:explain (?:to you )?what you|ask you (?:a|some|several)(?: \w+){{0,2}} questions)\b",
@@ -125,6 +125,7 @@ _AGENT_GRAMMAR = (
 _AS_AGENT = re.compile("|".join(_AGENT_GRAMMAR))
 _FIRST_AS_AGENT = re.compile(
     r"\bwhat do you (?:want|need)\b(?! from me)|\byour (?:request|[ie]nquiry)\b"
+    r"|\byou are asking (?:for|about)\b"
     r"|\b(?:what|everything|anything|whatever|which|that|the \w+) you (?:want|wanted|need|needed|would like|wish)\b"
 )
 """In the first message. Later it may be what the user asks back."""

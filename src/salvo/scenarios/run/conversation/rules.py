@@ -61,7 +61,7 @@ _LEAKS = (
     r"\bi(?:'m| am) (?:writing|going to write|giving|generating) (?:a|the|my) (?:response|reply|answer)\b",
     r"\bthe agent (?:asks|asked|has asked|says|wants)\b",
     r"\bthe person and what they\b",
-    r"\bi(?:'m| am) (?:a|the|that|this) person\b(?! (?:who|with|of|in|you|that)\b)",
+    r"\bi(?:'m| am) (?:a|the|that|this) person\b(?! (?:who|with|of|in|that|you (?:spoke|talked|called|wrote|met))\b)",
     r"\b(?:a|the|this|your|our) conversation (?:\w+ ){0,3}(?:begun|begins?|began|starts?|started)\b",
     r"\b(?:of the person|the person who (?:talks|speaks|writes|wants))\b",
     r"\b(?:your|my|the) next message\b",
