@@ -352,16 +352,18 @@ def test_who_chooses_what_the_agent_offers_does_not_repeat_it(message: str, offe
 
 
 @pytest.mark.parametrize(
-    "message, offer",
+    "message, offer, speaks_as_agent",
     [
-        (OFFER, OFFER),
-        ("We can refund it within 5 days.", OFFER),
-        ("Send two new kettles by Monday. Which do you prefer?", OFFER),
-        ("Refund to the original card. Exchange for a new one of the same model.", LIST),
+        (OFFER, OFFER, True),
+        ("We can refund it within 5 days.", OFFER, True),
+        ("Send two new kettles by Monday. Which do you prefer?", OFFER, False),
+        ("Refund to the original card. Exchange for a new one of the same model.", LIST, False),
     ],
 )
-def test_who_says_the_offer_instead_of_choosing_repeats_it(message: str, offer: str) -> None:
-    assert violations(message, FACTS, [offer], USER)[-1] == "It repeats what the agent said."
+def test_who_says_the_offer_instead_of_choosing_repeats_it(message: str, offer: str, speaks_as_agent: bool) -> None:
+    broken_rules = violations(message, FACTS, [offer], USER)
+    assert broken_rules[-1] == "It repeats what the agent said."
+    assert len(broken_rules) == 1 + speaks_as_agent
 
 
 amounts = st.decimals(min_value=2, max_value=10_000_000, places=2)
