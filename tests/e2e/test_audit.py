@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from salvo.playbooks.audit import signing
 from tests.e2e.conftest import Connect, Site, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import ask, evaluate, fill_form, run, wait_for_report
 from tests.support.provider import LoopbackProvider
 from tests.support.web import CARELESS, Judging, server_process
@@ -21,13 +21,6 @@ def signing_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
     monkeypatch.setenv("BYOP_SIGNING_KEY", str(tmp_path / "key.pem"))
     with LoopbackProvider(Judging()) as provider, server_process(tmp_path) as server:
         yield Site(server, provider)
-
-
-def assert_accessible(page: Page) -> None:
-    themes: tuple[Theme, ...] = ("light", "dark")
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == [], theme
 
 
 def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(

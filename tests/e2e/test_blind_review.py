@@ -8,11 +8,10 @@ import pytest
 from playwright.sync_api import APIRequestContext, Page, expect
 
 from tests.e2e.conftest import Connect, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import ask, evaluate
 from tests.support.web import CAREFUL, CARELESS, ServerProcess, server_process
 
-THEMES: tuple[Theme, ...] = ("light", "dark")
 RESULTS = re.compile(r"\b(alert|by the evaluator|judged|fail by|pass by|quoted|citation)\b", re.IGNORECASE)
 """Words that only something that the evaluator or a reviewer decided needs."""
 
@@ -26,12 +25,6 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
 @pytest.fixture
 def api(server: ServerProcess, connect: Connect) -> APIRequestContext:
     return connect(server)
-
-
-def assert_accessible(page: Page) -> None:
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == [], theme
 
 
 def decide_all(page: Page, questions: int, key: str) -> None:

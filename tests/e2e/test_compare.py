@@ -1,12 +1,10 @@
 """Two reports side by side: the redline of their texts, and both sets of findings."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.conftest import Site, StoredReports, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import ask, evaluate
-
-THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
 def test_the_texts_are_compared_by_words_with_the_findings_of_both(site: Site, visit: Visit) -> None:
@@ -19,7 +17,7 @@ def test_the_texts_are_compared_by_words_with_the_findings_of_both(site: Site, v
     expect(redline.locator("del")).to_have_text([" may", " counsel"])
     expect(redline.locator("ins")).to_have_text([" will always", " nobody"])
     expect(page.get_by_role("region", name="Findings in B")).to_contain_text("always")
-    _assert_accessible(page)
+    assert_accessible(page)
     redline.get_by_role("button", name="unchanged words").click()
     expect(redline).to_contain_text("Clause 99 was read.")
 
@@ -35,10 +33,3 @@ def test_equal_texts_and_texts_that_are_not_stored_are_told_apart(
     expect(page.get_by_text("The two texts are the same.")).to_be_visible()
     compared = ask(page.request, "POST", "/api/compare", {"a": stored.worse, "b": hashes})
     assert (compared["text_b"], bool(compared["text_a"])) == (None, True)
-
-
-def _assert_accessible(page: Page) -> None:
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == []
-    page.emulate_media(color_scheme="light")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.conftest import Visit
-from tests.support.browser import barriers
+from tests.support.browser import assert_accessible
 from tests.support.web import ServerProcess, server_process
 
 AGENT = """
@@ -84,7 +84,7 @@ def test_the_page_of_a_run_shows_the_turns_as_a_chat(board: ServerProcess, folde
     expect(second).to_contain_text("You get 25 dollars back.")
     expect(second).to_contain_text("1 tool call")
     page.get_by_role("link", name="step").first.click()
-    assert barriers(page) == []
+    assert_accessible(page)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_page_of_a_batch_shows_what_runs_without_a_usable_user_leave_open(
     bounds = "66% to 100%: the pass rate if the run without a usable user had failed, or passed"
     expect(page.get_by_text(bounds)).to_be_visible()
     expect(page.get_by_text("2.0 to completion on average, 2 to 2")).to_be_visible()
-    assert barriers(page) == []
+    assert_accessible(page)
 
 
 def test_the_html_file_shows_the_turns_as_a_chat(folder: Path, browser: Browser) -> None:
@@ -120,5 +120,5 @@ def test_the_html_file_shows_the_turns_as_a_chat(folder: Path, browser: Browser)
     expect(turns.nth(0).locator(".message.agent")).to_contain_text("<b>Tell</b>")
     expect(turns.nth(0).locator(".concern.failed")).to_contain_text("asks for the number")
     expect(turns.nth(1).locator("summary")).to_contain_text("step")
-    assert barriers(page) == []
+    assert_accessible(page)
     page.close()

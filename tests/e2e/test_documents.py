@@ -4,13 +4,12 @@ import csv
 import io
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import ServeHere, Site, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import choose_model
 from tests.support.web import CAREFUL, CARELESS
 
@@ -27,12 +26,6 @@ def letters(tmp_path: Path) -> Path:
     return folder
 
 
-def _assert_no_barrier(page: Page) -> None:
-    for theme in get_args(Theme):
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == [], theme
-
-
 def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
     serve_here: ServeHere, visit: Visit, letters: Path
 ) -> None:
@@ -43,7 +36,7 @@ def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
     expect(page.get_by_text("4 documents chosen")).to_be_visible()
     expect(page.get_by_label("Name")).to_have_value("letters")
     page.get_by_label("Subject").fill("Letters of May")
-    _assert_no_barrier(page)
+    assert_accessible(page)
     page.get_by_role("button", name="Evaluate 4 documents").press("Enter")
     expect(page.get_by_text("4 documents: 1 ALERT, 2 STABLE, 1 not read.")).to_be_visible()
     table = page.get_by_role("table", name="The result of each check in each document.")
@@ -52,7 +45,7 @@ def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
     expect(careless.get_by_role("cell").nth(1)).to_have_text(re.compile("Fail$"))
     expect(table.get_by_role("row", name=re.compile("^Failed"))).to_contain_text("1")
     expect(page.get_by_role("listitem").filter(has_text="broken.pdf")).to_contain_text("not a readable PDF")
-    _assert_no_barrier(page)
+    assert_accessible(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Spreadsheet (CSV)").click()
     rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
@@ -64,7 +57,7 @@ def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
     page.get_by_role("link", name="letters").click()
     page.get_by_role("button", name="Delete all").click()
     expect(page.get_by_role("alertdialog")).to_contain_text("The audit log stays")
-    _assert_no_barrier(page)
+    assert_accessible(page)
     page.get_by_role("button", name="Delete them").click()
     expect(page).to_have_url(re.compile("/documents$"))
     page.goto("/history")
@@ -87,7 +80,7 @@ def test_a_dropped_folder_is_read_with_its_folders_and_what_is_no_document_is_na
     expect(chosen).to_contain_text("later/last/letter 119.txt")
     left_out = page.get_by_text("Left out, because they are not documents: later/numbers.xlsx, picture.png.")
     expect(left_out).to_be_visible()
-    _assert_no_barrier(page)
+    assert_accessible(page)
 
 
 def test_documents_beyond_the_limit_of_a_batch_are_counted(site: Site, visit: Visit, tmp_path: Path) -> None:
@@ -126,7 +119,7 @@ def test_all_documents_are_cancelled_and_resumed_together(site: Site, visit: Vis
     expect(page.get_by_text("6 documents: 6 running or waiting.")).to_be_visible()
     page.get_by_role("button", name="Cancel all").click()
     expect(page.get_by_text("6 documents: 6 stopped before the end.")).to_be_visible()
-    _assert_no_barrier(page)
+    assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     site.provider.let_go()
     page.get_by_role("button", name="Resume 6 documents").click()

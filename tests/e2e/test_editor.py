@@ -3,15 +3,13 @@
 import json
 import re
 
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.e2e.conftest import ServeHere, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook import document
 from tests.support.playbook_page import ask, fill_form, run, wait_for_report
 from tests.support.web import CARELESS
-
-THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
 def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visit: Visit) -> None:
@@ -29,7 +27,7 @@ def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visi
     expect(check.get_by_label("Question")).to_have_attribute("aria-invalid", "true")
     expect(check).to_contain_text("Question must not be empty")
     assert "$." not in page.get_by_role("main").inner_text()
-    _assert_accessible(page)
+    assert_accessible(page)
     problems.get_by_role("button", name=re.compile("Check 1, question")).click()
     expect(check.get_by_label("Question")).to_be_focused()
 
@@ -51,7 +49,7 @@ def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visi
     expect(page.get_by_role("region", name="Result on the examples")).to_contain_text(
         "1 of 1 judged example as expected"
     )
-    _assert_accessible(page)
+    assert_accessible(page)
     assert ask(page.request, "GET", "/api/history")["total"] == 0
     save.get_by_role("button", name="Save version 1.0.0").click()
 
@@ -76,7 +74,7 @@ def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visi
     card.get_by_role("link", name="Versions").click()
     expect(page.get_by_role("list", name="Changes")).to_contain_text("No promise: Severity")
     expect(page.get_by_role("list", name="Changes")).to_contain_text("After: high")
-    _assert_accessible(page)
+    assert_accessible(page)
     used = ask(page.request, "GET", f"/api/reports/{report}")["report"]
     first = ask(page.request, "GET", "/api/saved-playbooks/nda_review/versions/1")["listed"]
     assert used["integrity"]["playbook_logic_hash"] == first["logic_hash"]
@@ -97,13 +95,6 @@ def test_a_playbook_is_imported_exported_withdrawn_and_restored(serve_here: Serv
     assert json.loads(download.value.path().read_text()) == document()
     card.get_by_role("button", name="Take off the list").click()
     expect(card).not_to_be_visible()
-    _assert_accessible(page)
+    assert_accessible(page)
     page.get_by_role("button", name="Put back on the list").click()
     expect(card).to_be_visible()
-
-
-def _assert_accessible(page: Page) -> None:
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == []
-    page.emulate_media(color_scheme="light")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import ServeHere, Site, StoredReports, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import answers, choose_model, fill_form, run
 from tests.support.web import CARELESS
 
@@ -23,7 +23,6 @@ PAGES = {
     "playbooks": "/playbooks",
     "nowhere": "/nowhere",
 }
-THEMES: tuple[Theme, ...] = ("light", "dark")
 FIRST_LOAD = 250_000
 """Bytes on the wire."""
 
@@ -33,7 +32,7 @@ def test_every_page_is_accessible(site: Site, stored: StoredReports, visit: Visi
     page = visit(site).open(PAGES[name].format(**stored._asdict()))
     _settled(page)
     _open_everything(page)
-    _assert_no_barrier(page)
+    assert_accessible(page)
 
 
 def test_pages_are_accessible_before_and_during_an_evaluation(site: Site, visit: Visit) -> None:
@@ -42,20 +41,20 @@ def test_pages_are_accessible_before_and_during_an_evaluation(site: Site, visit:
     fill_form(page, CARELESS)
     choose_model(page, site.provider.openai_url)
     expect(page.get_by_test_id("estimate")).to_contain_text("tokens")
-    _assert_no_barrier(page)
+    assert_accessible(page)
     site.provider.hold(after=3)
     run(page)
     expect(answers(page)).to_have_text("3 of 12 answers")
-    _assert_no_barrier(page)
+    assert_accessible(page)
 
 
 def test_empty_pages_link_to_the_evaluation(serve_here: ServeHere, visit: Visit) -> None:
     page = visit(serve_here()).open("/history")
     expect(page.get_by_text("No evaluations yet")).to_be_visible()
-    _assert_no_barrier(page)
+    assert_accessible(page)
     page.goto("/timeline")
     expect(page.get_by_role("main").get_by_role("link", name="Evaluate a text")).to_be_visible()
-    _assert_no_barrier(page)
+    assert_accessible(page)
 
 
 def test_pages_fit_a_narrow_screen(site: Site, stored: StoredReports, visit: Visit) -> None:
@@ -92,12 +91,6 @@ def test_the_first_load_is_small(site: Site, visit: Visit) -> None:
 def _settled(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_text(re.compile(r"^Loading .* …$"))).to_have_count(0)
-
-
-def _assert_no_barrier(page: Page) -> None:
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == [], theme
 
 
 def _open_everything(page: Page) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Visit
-from tests.support.browser import barriers
+from tests.support.browser import assert_accessible
 from tests.support.web import ServerProcess, server_process
 
 AGENT = """
@@ -52,7 +52,7 @@ def test_a_cell_leads_to_its_grid_and_the_grid_to_every_cell(board: ServerProces
     cells = _rows(page, "Cells")
     expect(cells).to_have_count(4)
     expect(cells.first).to_contain_text("FAILED")
-    assert barriers(page) == []
+    assert_accessible(page)
     cells.filter(has_text="<b>two</b>").first.get_by_role("link").click()
     expect(page.get_by_label("Verdict")).to_contain_text("completed runs passed")
 

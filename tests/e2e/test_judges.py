@@ -2,14 +2,12 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.conftest import Site, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import fill_form, run, wait_for_report
 from tests.support.web import CARELESS, GPT
-
-THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
 def test_two_judges_evaluate_one_text_and_a_third_is_asked_later(site: Site, visit: Visit) -> None:
@@ -22,7 +20,7 @@ def test_two_judges_evaluate_one_text_and_a_third_is_asked_later(site: Site, vis
     second.get_by_label("Model").fill(GPT.partition("/")[2])
     second.get_by_label("Base URL").select_option(site.provider.openai_url)
     second.get_by_label(re.compile("^API key")).fill("sk-second-0123456789abcdef")
-    _assert_accessible(page)
+    assert_accessible(page)
     run(page)
     report = wait_for_report(page)
     table = page.get_by_role("table").filter(has_text="(this report)")
@@ -33,14 +31,7 @@ def test_two_judges_evaluate_one_text_and_a_third_is_asked_later(site: Site, vis
     assert "sk-second" not in stored
 
     page.get_by_text("Evaluate again with another judge").click()
-    _assert_accessible(page)
+    assert_accessible(page)
     page.get_by_role("button", name="Evaluate again").click()
     page.wait_for_url(re.compile(rf"/reports/(?!{report})"))
     expect(table).to_contain_text("rules #2")
-
-
-def _assert_accessible(page: Page) -> None:
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == []
-    page.emulate_media(color_scheme="light")

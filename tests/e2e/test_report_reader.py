@@ -8,13 +8,11 @@ from pypdf import PdfReader
 
 from salvo.playbooks.enums import DISCLAIMERS
 from tests.e2e.conftest import Site, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.byop_project import ESCALATED, QUOTES, TEXT, ScriptedJudge, verdict
 from tests.support.playbook_page import ask, card, evaluate
 from tests.support.provider import Say
 from tests.support.web import GPT
-
-THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
 def _open_report(site: Site, visit: Visit, **request: str) -> Page:
@@ -50,9 +48,7 @@ def test_the_verdict_is_first_and_in_words_and_what_passed_is_collapsed(site: Si
     expect(card(page, "certainty_language").get_by_role("heading", name="Evidence")).to_be_visible()
     banner.get_by_role("link", name="Uses certainty").click()
     expect(page.locator("#check-2")).to_be_focused()
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == []
+    assert_accessible(page)
 
 
 def test_keys_a_filter_and_a_map_lead_from_finding_to_finding(site: Site, visit: Visit) -> None:
@@ -105,8 +101,6 @@ def _save_baseline(page: Page, replaced: str, reason: str) -> None:
     save = page.get_by_role("button", name="Save as Baseline")
     expect(save).to_have_attribute("aria-disabled", "true")
     page.get_by_label("Reason", exact=True).fill(reason)
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == []
+    assert_accessible(page)
     save.click()
     expect(page.get_by_text("Baseline since")).to_be_visible()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import APIRequestContext, Locator, Page, Playwright, expect
 
 from tests.e2e.conftest import Site, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import ask, evaluate
 from tests.support.web import CARELESS, TOKEN
 
@@ -21,13 +21,6 @@ def api(site: Site, _playwright: Playwright) -> APIRequestContext:
 
 def card(page: Page) -> Locator:
     return page.get_by_role("group", name="Review of Certainty language")
-
-
-def assert_accessible(page: Page) -> None:
-    themes: tuple[Theme, ...] = ("light", "dark")
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == [], theme
 
 
 def events(api: APIRequestContext, report: str) -> list[dict[str, Any]]:

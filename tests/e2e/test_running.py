@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import Site, Visit
-from tests.support.browser import Theme, barriers
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import choose_model, drop, enter_key, fill_form, run, wait_for_report
 from tests.support.provider import Fault
 from tests.support.web import CARELESS, KEY, Judging
@@ -51,9 +51,6 @@ def test_the_time_and_every_waiting_call_are_shown(site: Site, visit: Visit) -> 
     expect(calls.first).to_contain_text(re.compile(r"Retrying a call in 1\d\.\d s: rate limited \(.+, run \d\)"))
     elapsed = page.get_by_test_id("elapsed")
     expect(elapsed).to_contain_text(re.compile(r"^\d+ s since it was requested\. (About .* left|The time left)"))
-    themes: tuple[Theme, ...] = ("light", "dark")
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        assert barriers(page) == []
+    assert_accessible(page)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", name="Evaluation cancelled")).to_be_visible()

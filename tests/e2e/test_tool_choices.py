@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from salvo.scenarios.result import AgentRunResult, Outcome
 from tests.e2e.conftest import Visit
-from tests.support.browser import barriers
+from tests.support.browser import assert_accessible
 from tests.support.runs import batch, result, stored
 from tests.support.web import ServerProcess, server_process
 
@@ -46,4 +46,4 @@ def test_a_batch_shows_which_tools_were_chosen_and_marks_decoys(board: ServerPro
     expect(row).to_contain_text(PROMPT)
     expect(row).to_contain_text("2 of 3")
     expect(row.get_by_role("listitem").filter(has_text="find_supplier")).to_contain_text("decoy")
-    assert barriers(page) == []
+    assert_accessible(page)

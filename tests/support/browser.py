@@ -169,3 +169,10 @@ def barriers(page: Page) -> list[Barrier]:
         for violation in violations
         for node in violation["nodes"]
     ]
+
+
+def assert_accessible(page: Page) -> None:
+    """Neither theme of the page keeps anybody out."""
+    for theme in ("dark", "light"):
+        page.emulate_media(color_scheme=theme)
+        assert barriers(page) == [], theme
