@@ -174,12 +174,12 @@ def test_a_batch_that_another_process_makes_is_not_resumed_until_that_has_ended(
         assert time.monotonic() < deadline
         store.index.batch_written()
         time.sleep(0.05)
-    shared.write("continued", "")
     refused = shared.salvo("run", "--resume", "latest")
     assert refused.exit_code == ExitCode.USAGE
     assert f"are being made by process {process.pid} on " in refused.stderr
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    shared.write("continued", "")  # not before: a process that has not begun its first run yet would end by itself
     [session] = store.storage.names("sessions")
     stored = store.storage.get(f"sessions/{session}")
     elsewhere = {**json.loads(stored), "pid_namespace": "another machine"}
