@@ -156,7 +156,7 @@ test-lowest: $(READY) ## the suite without browser tests, on the lowest dependen
 	@$(BIN)/python -m tests.support.lowest_versions > build/lowest.txt
 	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[object-store,postgresql,similarity,timestamps]" --group dev
+	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[object-store,oidc,postgresql,similarity,timestamps]" --group dev
 	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -m "not browser and not load and not referee and not frameworks and not promptfoo" --ignore tests/e2e --ignore tests/package --ignore tests/docs
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
@@ -192,7 +192,7 @@ lock: $(READY) ## update the locked versions and hashes of all dependencies
 	$(LOCK) --group pyproject.toml:frameworks -o requirements/frameworks.txt
 	$(LOCK) --group pyproject.toml:audit -c requirements/runtime.txt -o requirements/audit.txt
 	$(LOCK) pyproject.toml --extra ray -c requirements/runtime.txt -o requirements/ray.txt
-	$(LOCK) pyproject.toml --extra object-store --extra postgresql --extra similarity --extra timestamps --group dev -c requirements/build.txt -c requirements/runtime.txt \
+	$(LOCK) pyproject.toml --extra object-store --extra oidc --extra postgresql --extra similarity --extra timestamps --group dev -c requirements/build.txt -c requirements/runtime.txt \
 	  -c requirements/site.txt -c requirements/pictures.txt -o requirements/dev.txt
 	@$(if $(NPM),npm update --prefix frontend --no-audit --no-fund,$(NO_NODE))
 	@$(if $(NPM),npm update --prefix tests/frameworks/mcp --no-audit --no-fund,$(NO_NODE))

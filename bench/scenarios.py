@@ -7,6 +7,7 @@ Results are stored in memory where the machine has such a folder: what is measur
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -37,6 +38,27 @@ assertions:
   - {{type: cost_limit, max_usd: 1}}
   - {{type: latency_limit, max_seconds: 60}}
 """
+CELLS = """
+scenario: refund
+adapter: "function:desk.answer"
+cases: cases.csv
+matrix:
+  system_prompt: {short: Be brief., rules: "Follow the rules of {{ shop }}."}
+user_message: Refund order {{ order }} for {{ customer }}.
+assertions:
+  - {type: text, contains_all: ["{{ order }}"]}
+  - {type: jmespath, path: final_text, operator: contains, value: "{{ customer }}"}
+"""
+DESK = """
+def answer(request):
+    return request.user_message
+"""
+EXPANSION = """
+from pathlib import Path
+from salvo.scenarios.spec.loader import load_scenarios
+assert len(load_scenarios(Path("scenario.yaml"), root=Path.cwd())) == 10_000
+"""
+NO_CELLS = "import salvo.scenarios.spec.loader, salvo.scenarios.spec.cases.expansion"
 FIRST_PAGE = """
 from itertools import islice
 from pathlib import Path
@@ -70,8 +92,34 @@ def report() -> None:
     table.promise("CPU with recording to the bare loop's", _median(recorded, "cpu") / sdk, 0.40)
     table.promise("CPU of 2,000 runs to that of 200", many.cpu / _median(ours, "cpu"), 11)
     table.promise("memory, the largest", max(spent.megabytes for spent in (*ours, *recorded, many)), 70, "MB")
+    _cells()
     _latency()
     _history()
+
+
+def _cells() -> None:
+    table.heading("cases and matrix, median of 3")
+    cpu: dict[int, list[float]] = {200: [], 2000: []}
+    expansion = []
+    with tempfile.TemporaryDirectory(dir=_in_memory()) as name:
+        folder = Path(name)
+        (folder / "scenario.yaml").write_text(CELLS)
+        (folder / "desk.py").write_text(DESK)
+        for _ in range(3):
+            _write_cases(folder, 5000)
+            imports = _spent([sys.executable, "-c", NO_CELLS], folder, "").cpu
+            expansion.append(_spent([sys.executable, "-c", EXPANSION], folder, "").cpu - imports)
+            for cells, measured in cpu.items():
+                _write_cases(folder, cells // 2)
+                measured.append(_spent([SALVO, "run", "scenario.yaml", "-q"], folder, "").cpu)
+                shutil.rmtree(folder / ".salvo")
+    table.promise("CPU of the expansion of 10,000 cells", statistics.median(expansion), 2, "s")
+    table.promise("CPU of 2,000 cells to that of 200", table.ratio(cpu[2000], cpu[200]), 11)
+
+
+def _write_cases(folder: Path, number: int) -> None:
+    rows = (f"case-{row},A-{row},Customer {row},Example Ltd" for row in range(number))
+    (folder / "cases.csv").write_text("\n".join(["id,order,customer,shop", *rows]))
 
 
 def _latency() -> None:
@@ -153,11 +201,15 @@ def _fill(folder: Path, runs: int) -> None:
 
 
 def _salvo(url: str, runs: int, at_once: int, *options: str) -> Spent:
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=_in_memory()) as folder:
         (Path(folder) / "scenario.yaml").write_text(SCENARIO)
         command = [SALVO, "run", "scenario.yaml", "-n", str(runs), "-j", str(at_once), *options]
         return _spent(command, Path(folder), url)
+
+
+def _in_memory() -> Path | None:
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    return memory if memory.is_dir() else None
 
 
 def _bare(client: str, url: str, runs: int, at_once: int) -> Spent:

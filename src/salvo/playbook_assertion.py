@@ -47,7 +47,7 @@ class PlaybookFields(FileModel):
 async def _evaluate(
     scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
 ) -> EvalResult:
-    fields = PlaybookFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(PlaybookFields)
     text = result.output_text
     if not text.strip():
         return EvalResult.judged(False, "The final output is empty, so there is nothing to evaluate.")

@@ -83,7 +83,7 @@ def _playbook_file() -> str:
 
 
 def _report_file() -> str:
-    from salvo.playbooks.report.report import json_schema
+    from salvo.playbooks.report.report_document import json_schema
 
     schema = json_schema()
     parts = [

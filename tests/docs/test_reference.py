@@ -2,7 +2,7 @@
 
 import re
 
-from salvo.playbooks.report.report import json_schema
+from salvo.playbooks.report.report_document import json_schema
 from tests.docs.documents import ROOT
 from tests.docs.reference import HERE, SOURCE, pages
 

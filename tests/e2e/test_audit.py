@@ -26,7 +26,7 @@ def signing_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
 def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(
     signing_site: Site, visit: Visit, connect: Connect
 ) -> None:
-    report = evaluate(connect(signing_site), CARELESS, subject="audited")
+    report = evaluate(connect(signing_site), CARELESS, subject="audited", title="Supply agreement")
     page = visit(signing_site).open(f"/reports/{report}")
 
     page.get_by_text("Verify the record").click()
@@ -43,6 +43,7 @@ def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(
     page.get_by_role("link", name="Audit log of this evaluation").click()
     entries = page.get_by_role("region", name="Entries")
     expect(entries.get_by_text("Report exported")).to_be_visible()
+    expect(entries.get_by_role("link", name="Supply agreement").first).to_be_visible()
     expect(entries.get_by_text("holds, signed").first).to_be_visible()
     assert_accessible(page)
 
@@ -53,6 +54,7 @@ def test_a_report_is_verified_signed_deleted_and_stays_in_the_audit_log(
     question.get_by_role("button", name="Delete it").click()
     expect(entries.get_by_text("Evaluation erased")).to_be_visible()
     expect(entries.get_by_text("(erased)").first).to_be_visible()
+    expect(entries.get_by_text("Supply agreement")).to_have_count(0)
 
     page.get_by_role("button", name="Show all").click()
     page.get_by_label("What happened").select_option("Evaluation erased")
@@ -74,7 +76,12 @@ def test_a_text_is_evaluated_five_times_and_not_stored(site: Site, visit: Visit,
     page = visit(site).open("/")
     fill_form(page, CARELESS)
     page.get_by_text("Runs and storage").click()
+    page.get_by_label("Runs per check").fill("2")
+    button = page.get_by_role("button", name="Run Full Evaluation")
+    expect(button).to_have_accessible_description("Enter a number of runs from 3 to 25, or none.")
+    expect(page.get_by_label("Full (3 runs, auditable)")).to_be_checked()
     page.get_by_label("Runs per check").fill("5")
+    expect(button).to_have_accessible_description("")
     expect(page.get_by_label("Full (5 runs, auditable)")).to_be_checked()
     page.get_by_label("Store no texts").check()
     assert_accessible(page)

@@ -1,5 +1,6 @@
 """The dashboard with 2,000 stored runs, and with runs that are added while it is open."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,9 @@ from salvo.scenarios.store.store import RunStore
 from salvo.web.settings import Settings
 from tests.e2e.conftest import Visit
 from tests.support.browser import Theme, barriers
-from tests.support.runs import save_scoring
+from tests.support.runs import batch as a_stored_batch
+from tests.support.runs import result as a_result
+from tests.support.runs import save_scoring, stored
 from tests.support.scenario_store import MODELS, a_batch, fill
 from tests.support.web import ServerProcess, WebServer, server_process
 
@@ -97,6 +100,9 @@ def test_navigate_from_the_list_to_the_first_difference_of_two_runs(board: Board
     _rows(page, "Batches").filter(has_text="refund_order").filter(has_text=HAIKU).first.get_by_role("link").click()
 
     expect(page.get_by_label("Verdict")).to_contain_text(re.compile(r"\d+ of 20 completed runs passed"))
+    expect(
+        page.get_by_text(re.compile(r"^1: \d+% \(.*?\); 3: .*?\); 5: .*\(the chance that k runs all pass\)"))
+    ).to_be_visible()
     expect(_rows(page, "Assertions").filter(has_text="tool_sequence")).to_contain_text("required")
     expect(page.get_by_text("Failing and passing runs diverge at step")).to_be_visible()
     _section(page, "Failures").get_by_role("link", name="run ").first.click()
@@ -314,6 +320,23 @@ def test_a_folder_without_runs_says_how_to_create_some(visit: Visit, tmp_path: P
         expect(_rows(page, "Batches")).to_have_count(4)
         server.stop()
         expect(page.get_by_text("Connection lost.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "batch_id, command",
+    [
+        ("1b0interrupted00", "salvo run --resume 1b0interrupted00"),
+        ("1b0000000wd44bd4pgbz000djdhy", "the same salvo run --batch or --shard again."),
+    ],
+    ids=["by its id", "by its name"],
+)
+def test_a_batch_says_how_its_missing_runs_are_made(visit: Visit, tmp_path: Path, batch_id: str, command: str) -> None:
+    stored(tmp_path, (a_stored_batch(batch_id, runs=3), [a_result(1, batch_id=batch_id)]))
+    for file in (tmp_path / ".salvo").rglob("*"):
+        os.utime(file, (0, 0))  # nothing has happened for a long time, so the batch does not run any more
+    with WebServer(Settings(f"sqlite:///{tmp_path}/salvo.db", project=tmp_path)) as server:
+        page = visit(server).open(f"/scenarios/batches/{batch_id}")
+        expect(_section(page, "Runs not executed")).to_contain_text(f"Run them with {command}")
 
 
 def test_missing_runs_and_batches_are_reported(board: Board, visit: Visit) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from pypdf import PdfReader
 
+from salvo.playbooks.enums import DISCLAIMERS
 from tests.e2e.conftest import ServeHere, Site, Visit
 from tests.support.browser import assert_accessible
-from tests.support.playbook_page import choose_model
+from tests.support.playbook_page import choose_model, fill_form, open_technical_record
 from tests.support.web import CAREFUL, CARELESS
 
 
@@ -46,6 +48,9 @@ def test_a_folder_becomes_a_matrix_that_is_exported_and_deleted(
     expect(table.get_by_role("row", name=re.compile("^Failed"))).to_contain_text("1")
     expect(page.get_by_role("listitem").filter(has_text="broken.pdf")).to_contain_text("not a readable PDF")
     assert_accessible(page)
+    for sheet in PdfReader(io.BytesIO(page.pdf(format="A4"))).pages:
+        margins = " ".join(sheet.extract_text().split())
+        assert all(line in margins for line in ("letters", *DISCLAIMERS))
     with page.expect_download() as download:
         page.get_by_role("link", name="Spreadsheet (CSV)").click()
     rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
@@ -97,6 +102,36 @@ def test_documents_beyond_the_limit_of_a_batch_are_counted(site: Site, visit: Vi
     expect(page.get_by_text("at most 1,000 documents")).to_contain_text("1 document at the end is not")
 
 
+def test_what_all_reports_of_a_batch_say_is_shown_before_it_is_started(
+    serve_here: ServeHere, visit: Visit, letters: Path
+) -> None:
+    """Also what was entered for one text before: no document is declared as anybody's without being seen."""
+    page = visit(serve_here(), viewport={"width": 1280, "height": 800}).open()
+    fill_form(page, CARELESS)
+    page.get_by_label("Reviewer").fill("Dana Example")
+    page.get_by_text("More options: system instructions").click()
+    page.get_by_label("Producer").fill("openai/gpt-5.5")
+    page.get_by_text("Runs and storage").click()
+    page.get_by_label("Store no texts").check()
+    page.get_by_role("link", name="Evaluate many documents at once").click()
+    expect(page.get_by_label("Reviewer")).to_have_value("Dana Example")
+    expect(page.get_by_label("Producer")).to_have_value("openai/gpt-5.5")
+    expect(page.get_by_label("Store no texts")).to_be_checked()
+    page.get_by_label("Store no texts").uncheck()
+    page.get_by_label("Runs per check").fill("5")
+    page.get_by_label("Producer").fill("mistral/mistral-large")
+    assert_accessible(page)
+    page.get_by_label("Document files").set_input_files(letters / "careless.txt")
+    page.get_by_role("button", name="Evaluate 1 document").click()
+    page.get_by_role("link", name="careless").click()
+    head = page.locator("main header")
+    expect(head).to_contain_text("careless.txt")
+    expect(head).to_contain_text("Dana Example")
+    expect(head).to_contain_text("mistral/mistral-large")
+    open_technical_record(page)
+    expect(page.locator("#variance")).to_contain_text(re.compile(r"Runs per judged check\s*5"))
+
+
 def _drop_paths(page: Page, zone: Locator, paths: list[Path]) -> None:
     """Drop files and folders of this machine, as from its file manager."""
     box = zone.bounding_box()
@@ -114,6 +149,8 @@ def test_all_documents_are_cancelled_and_resumed_together(site: Site, visit: Vis
     page = visit(site, viewport={"width": 390, "height": 800}).open("/documents")
     page.get_by_label("Document files").set_input_files(sorted(tmp_path.glob("letter*.txt")))
     choose_model(page, site.provider.openai_url)
+    where = "Each document is sent to 127.0.0.1 for each of its checks, once for each run."
+    expect(page.get_by_text(where)).to_be_visible()
     site.provider.hold(after=3)
     page.get_by_role("button", name="Evaluate 6 documents").click()
     expect(page.get_by_text("6 documents: 6 running or waiting.")).to_be_visible()

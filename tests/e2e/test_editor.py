@@ -49,6 +49,8 @@ def test_a_playbook_is_written_saved_used_and_edited(serve_here: ServeHere, visi
     expect(page.get_by_role("region", name="Result on the examples")).to_contain_text(
         "1 of 1 judged example as expected"
     )
+    controls = page.locator("select, button").filter(has_text=re.compile("Built-in rules|^Try it on")).all_inner_texts()
+    assert ["rules" in control for control in controls] == [True, False, False], "the evaluator is chosen first"
     assert_accessible(page)
     assert ask(page.request, "GET", "/api/history")["total"] == 0
     save.get_by_role("button", name="Save version 1.0.0").click()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.e2e.conftest import Site, Visit
+from tests.support.browser import assert_accessible
 from tests.support.documents import pdf, word_file
 from tests.support.playbook_page import ask, card, drop, enter_key, fill_form, run, wait_for_report
 from tests.support.web import CARELESS
@@ -71,6 +72,7 @@ def test_a_file_that_could_not_be_read_is_named_and_leaves_the_field_empty(site:
     drop(source, "memo.txt", "The fee is 5 €.".encode("cp1252"))
     expect(alert).to_contain_text("memo.txt is not UTF-8")
     expect(source).to_have_value("")
+    assert_accessible(page)
     page.get_by_role("button", name="Read it as Windows-1252").click()
     expect(source).to_have_value("The fee is 5 €.")
     expect(page.get_by_text("so it was read as Windows-1252. This is an assumption")).to_be_visible()
@@ -82,6 +84,29 @@ def test_a_file_that_could_not_be_read_is_named_and_leaves_the_field_empty(site:
     )
     expect(source).to_have_value("\n\n".join(LINES))
     expect(page.get_by_text("“ACME Ltd”, on 2 pages")).to_be_visible()
+
+
+def test_another_text_is_not_called_by_the_name_of_the_file_before_it(site: Site, visit: Visit) -> None:
+    page = visit(site).open()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    field, title = page.get_by_label("AI output"), page.get_by_label("Title")
+    drop(field, "Lease memo.txt", CARELESS.encode())
+    expect(title).to_have_value("Lease memo")
+    field.press("End")
+    field.press_sequentially(" And a word.")
+    expect(title).to_have_value("Lease memo")
+    page.evaluate("navigator.clipboard.writeText('Another text.')")
+    field.press("ControlOrMeta+a")
+    field.press("ControlOrMeta+v")
+    expect(field).to_have_value("Another text.")
+    expect(title).to_have_value("")
+    title.fill("Data protection memo")
+    page.get_by_role("button", name="Empty the form").click()
+    for emptied in (field, title):
+        expect(emptied).to_have_value("")
+    page.get_by_role("button", name="Put back what was here").click()
+    expect(field).to_have_value("Another text.")
+    expect(title).to_have_value("Data protection memo")
 
 
 def test_an_uploaded_playbook_is_validated_and_used(site: Site, visit: Visit) -> None:
@@ -109,6 +134,7 @@ def test_an_invalid_playbook_is_rejected_with_its_findings(site: Site, visit: Vi
     expect(page.get_by_text(re.compile(r"^bad.json cannot be used: \d+ errors"))).to_be_visible()
     expect(page.get_by_role("listitem").filter(has_text="Check 1, severity")).to_be_visible()
     expect(page.get_by_role("listitem").filter(has_text="Check 2, question")).to_be_visible()
+    assert_accessible(page)
     _upload(page, "no.json", "{")
     expect(page.get_by_text(re.compile("^no.json cannot be used: 1 error"))).to_be_visible()
     expect(page.get_by_label("Choose a playbook")).to_have_value("ai_plugin_observability_v1")

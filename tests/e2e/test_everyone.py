@@ -35,6 +35,25 @@ def test_every_page_is_accessible(site: Site, stored: StoredReports, visit: Visi
     assert_accessible(page)
 
 
+def test_an_unknown_address_is_named(site: Site, visit: Visit) -> None:
+    page = visit(site).open("/nowhere/<b>")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
+    expect(page.get_by_role("main")).to_contain_text("There is no page at /nowhere/")
+
+
+def test_an_open_menu_stays_within_a_window_that_becomes_narrower(
+    site: Site, stored: StoredReports, visit: Visit
+) -> None:
+    page = visit(site, viewport={"width": 1440, "height": 900}).open(f"/reports/{stored.worse}")
+    page.get_by_text("Share", exact=True).click()
+    panel = page.get_by_text("Whoever has the link can read")
+    expect(panel).to_be_visible()
+    for width in (1280, 1000, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        expect(panel).to_be_in_viewport(ratio=1)
+
+
 def test_pages_are_accessible_before_and_during_an_evaluation(site: Site, visit: Visit) -> None:
     visitor = visit(site)
     page = visitor.open()

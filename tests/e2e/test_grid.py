@@ -53,6 +53,10 @@ def test_a_cell_leads_to_its_grid_and_the_grid_to_every_cell(board: ServerProces
     expect(cells).to_have_count(4)
     expect(cells.first).to_contain_text("FAILED")
     assert_accessible(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    box = cells.first.get_by_role("rowheader").bounding_box()
+    assert box is not None
+    assert box["height"] < 100, "the name of a cell is broken into syllables"
     cells.filter(has_text="<b>two</b>").first.get_by_role("link").click()
     expect(page.get_by_label("Verdict")).to_contain_text("completed runs passed")
 

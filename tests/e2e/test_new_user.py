@@ -4,6 +4,7 @@ import io
 import unicodedata
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 from pypdf import PageObject, PdfReader
 
@@ -20,10 +21,11 @@ DOCUMENTS = {
 }
 
 
+@pytest.mark.parametrize("width, height", [(1280, 800), (390, 844)])
 def test_three_documents_are_evaluated_one_result_is_changed_and_the_signed_report_is_printed(
-    serve_here: ServeHere, visit: Visit, tmp_path: Path
+    serve_here: ServeHere, visit: Visit, tmp_path: Path, width: int, height: int
 ) -> None:
-    page = visit(serve_here(), viewport={"width": 1280, "height": 800}).open()
+    page = visit(serve_here(), viewport={"width": width, "height": height}).open()
     for name, text in DOCUMENTS.items():
         page.get_by_role("navigation").get_by_role("link", name="Evaluate").click()
         (tmp_path / name).write_text(text)
@@ -46,6 +48,8 @@ def test_three_documents_are_evaluated_one_result_is_changed_and_the_signed_repo
     expect(row).to_contain_text("FAIL")
     expect(row).to_contain_text("PASS changed")
     expect(page.get_by_role("row").filter(has_text="1. Assumption disclosure")).to_contain_text("not decided")
+    banner = page.get_by_role("region", name="Status")
+    expect(banner.get_by_role("link", name="Review: ")).to_contain_text("3 checks are not decided yet")
 
     page.get_by_role("button", name="Review and sign off").click()
     section = page.locator("#review")
@@ -54,6 +58,7 @@ def test_three_documents_are_evaluated_one_result_is_changed_and_the_signed_repo
     section.get_by_role("button", name="Sign off", exact=True).click()
     expect(section.get_by_role("list", name="Sign-offs")).to_contain_text("Signed off by Ada Brown")
     assert_accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
     sheets = [_text(sheet) for sheet in PdfReader(io.BytesIO(page.pdf(format="A4"))).pages]
     for number, sheet in enumerate(sheets, start=1):

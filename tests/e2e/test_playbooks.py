@@ -6,6 +6,7 @@ import re
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.e2e.conftest import Site, Visit
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import ask
 
 
@@ -27,6 +28,7 @@ def test_playbook_details_and_validation(site: Site, visit: Visit) -> None:
     document["checks"] = []
     _choose(page, "empty.json", json.dumps(document))
     expect(page.get_by_text(re.compile("^empty.json cannot be used: 1 error"))).to_be_visible()
+    assert_accessible(page)
 
 
 def _choose(page: Page, name: str, text: str) -> None:

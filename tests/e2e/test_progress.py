@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Serve, ServeHere, Site, Visit
+from tests.support.browser import assert_accessible
 from tests.support.playbook_page import answers, ask, choose_model, enter_key, fill_form, run, wait_for_report
 from tests.support.provider import Fault, LoopbackProvider
 from tests.support.web import CARELESS, GPT, KEY, Judging
@@ -61,6 +62,7 @@ def test_an_evaluation_is_resumed_after_the_server_was_killed(
     page.reload()
     resume = page.get_by_role("button", name="Resume: request missing votes")
     expect(resume).to_be_disabled()
+    assert_accessible(page)
     enter_key(page)
     resume.click()
     wait_for_report(page)
@@ -101,6 +103,7 @@ def test_a_wrong_key_is_reported_and_the_right_one_completes_the_report(site: Si
     for words in ("API_KEY", "byop run", "REVIEW"):
         assert words not in shown
     expect(page.locator("main header").get_by_text("Incorrect API key provided")).to_be_visible()
+    assert_accessible(page)
     enter_key(page)
     page.get_by_role("button", name="Resume: request missing votes").click()
     page.wait_for_url(lambda url: "/reports/" in url and wrong not in url)
@@ -113,6 +116,7 @@ def test_a_cancelled_evaluation_keeps_its_votes(site: Site, visit: Visit) -> Non
     _begin(page, site.provider, after=5)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", name="Evaluation cancelled")).to_be_visible()
+    expect(page.get_by_role("definition").filter(has_text="Memo on the cap")).to_be_visible()
     expect(page.get_by_text("The evaluation was cancelled. The votes so far are kept. 5 of 12 answers")).to_be_visible()
     expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
 
@@ -144,6 +148,7 @@ def test_the_queue_position_is_shown(serve_here: ServeHere, visit: Visit, provid
     run(page)
     expect(page.get_by_role("heading", name="Evaluation queued")).to_be_visible()
     expect(page.get_by_text("Number 2 in the queue")).to_be_visible()
+    assert_accessible(page)
     ask(page.request, "POST", f"/api/evaluations/{first}/cancel")
     expect(page.get_by_text("Next in the queue")).to_be_visible()
     ask(page.request, "POST", f"/api/evaluations/{second}/cancel")
@@ -154,6 +159,7 @@ def _begin(page: Page, provider: LoopbackProvider, *, after: int) -> None:
     """Start an evaluation and wait until this many answers are shown."""
     provider.hold(after)
     fill_form(page, CARELESS)
+    page.get_by_label("Title").fill("Memo on the cap")
     choose_model(page, provider.openai_url)
     run(page)
     expect(answers(page)).to_have_text(f"{after} of 12 answers")

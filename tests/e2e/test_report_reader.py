@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
@@ -40,14 +41,24 @@ def test_the_verdict_is_first_and_in_words_and_what_passed_is_collapsed(site: Si
     ):
         expect(banner).to_contain_text(words)
     assert "certainty_language" not in banner.inner_text()
+    expect(page.get_by_role("heading", name="Review and sign-off")).to_be_visible()  # loaded after the report
     headings = page.get_by_role("heading", level=2).all_inner_texts()
-    order = ["Recommended next steps", "Checks at a glance", "Frozen text", "Technical record"]
+    order = [
+        "Recommended next steps",
+        "Checks at a glance",
+        "Findings in the text",
+        "Review and sign-off",
+        "Frozen text",
+        "Technical record",
+    ]
     assert [heading for heading in headings if heading in order] == order
     expect(page.get_by_role("row").filter(has_text="Certainty language")).to_contain_text("2 of 3")
     expect(card(page, "assumption_disclosure").get_by_role("heading", name="Evidence")).to_be_hidden()
     expect(card(page, "certainty_language").get_by_role("heading", name="Evidence")).to_be_visible()
     banner.get_by_role("link", name="Uses certainty").click()
     expect(page.locator("#check-2")).to_be_focused()
+    banner.get_by_role("link", name="In 1 place the text addresses").click()
+    expect(page.get_by_role("heading", name="Findings in the text")).to_be_in_viewport()
     assert_accessible(page)
 
 
@@ -83,6 +94,27 @@ def test_paper_has_the_document_and_the_disclaimers_on_every_page(site: Site, vi
     assert "3. Escalation signal" in annex
     assert "Playbook logic hash" in annex, "folds are open on paper"
     assert "Print or save as PDF" not in summary
+
+
+_IS_WITHIN = """([panel, width]) => {
+  const { left, right } = panel.getBoundingClientRect();
+  return left >= 0 && right <= width;
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 1024, 800, 390])
+def test_what_a_menu_of_the_report_shows_is_within_the_page(site: Site, visit: Visit, width: int) -> None:
+    page = visit(site, viewport={"width": width, "height": 800}).open()
+    page.goto(f"/reports/{evaluate(page.request, TEXT)}")
+    menus = page.locator("main header details > summary")
+    expect(menus).to_have_text(["Verify the record", "Share", "Baseline", "Delete"])
+    for menu in menus.all():
+        menu.click()
+        panel = menu.locator("xpath=following-sibling::div")
+        expect(panel).to_be_visible()
+        page.wait_for_function(_IS_WITHIN, arg=[panel.element_handle(), width])  # it is placed after it was opened
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        menu.click()
 
 
 def test_a_baseline_says_what_it_replaces_and_asks_for_a_reason(site: Site, visit: Visit) -> None:

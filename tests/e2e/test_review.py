@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import APIRequestContext, Locator, Page, Playwright, expect
+from playwright.sync_api import APIRequestContext, Locator, Page, Playwright, Route, expect
 
 from tests.e2e.conftest import Site, Visit
 from tests.support.browser import assert_accessible
@@ -45,6 +45,13 @@ def test_a_reviewer_changes_a_result_and_signs_while_another_one_comments(
     form.get_by_role("button", name="Record the change").click()
     both = "FAIL by the evaluator; changed to PASS by the reviewer Ada Brown: It quotes the contract."
     expect(card(page).get_by_text(both)).to_be_visible()
+
+    # What is computed is not for a person to decide.
+    derived = page.get_by_role("group", name="Review of Run variance")
+    expect(derived).to_contain_text(
+        "Reviewers do not decide this check: it is computed from the evaluator’s other results."
+    )
+    expect(derived.get_by_role("button")).to_have_text(["Comment …", "Assign …"])
 
     # One passage is rejected by itself.
     card(page).get_by_text("review them one by one").click()
@@ -109,6 +116,9 @@ def test_the_queue_is_worked_through_by_keyboard_alone(site: Site, visit: Visit,
     # The first decision asks for a name; then a letter is enough.
     expect(page.get_by_role("heading", name="Certainty language")).to_be_visible()
     expect(card(page)).to_be_visible()
+    detail = page.get_by_role("region", name="Certainty language")
+    expect(detail.get_by_role("listitem").filter(has_text="fully compliant").first).to_contain_text("line 1")
+    expect(detail).to_contain_text("The evaluator says: The rules read")
     page.keyboard.press("o")
     page.keyboard.type("Cyd Ray")
     page.keyboard.press("Tab")
@@ -142,6 +152,47 @@ def test_the_queue_is_worked_through_by_keyboard_alone(site: Site, visit: Visit,
     expect(items).to_have_count(waiting - 2)
     last = events(api, disputed)[-1]
     assert (last["actor"], last["action"], last["authenticated"]) == ("Cyd Ray", "accept", False)
+
+
+def test_on_a_phone_the_check_is_shown_with_a_part_of_the_queue(
+    site: Site, visit: Visit, api: APIRequestContext
+) -> None:
+    for number in range(3):
+        evaluate(api, f"{CARELESS} {number}", subject="queue on a phone")
+    page = visit(site, viewport={"width": 390, "height": 844}).open("/review?subject=queue+on+a+phone&result=all")
+    chosen = page.get_by_role("list", name="Checks").get_by_role("button").nth(6)
+    chosen.click()
+    expect(page.locator("#queue-detail").get_by_role("heading", level=2)).to_be_in_viewport()
+    expect(chosen).to_be_in_viewport()
+    assert_accessible(page)
+
+
+def test_a_key_pressed_while_the_check_is_loading_opens_its_form(
+    site: Site, visit: Visit, api: APIRequestContext
+) -> None:
+    subject = "queue with early keys"
+    report = evaluate(api, CARELESS, subject=subject)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page = visit(site).open()
+    page.evaluate("localStorage.setItem('byop.reviewer', 'Ada')")
+    page.route(f"**/api/reports/{report}", hold)
+    with page.expect_request(f"**/api/reports/{report}"):
+        page.goto(f"/review?subject={subject}")
+    expect(page.get_by_role("list", name="Checks").get_by_role("button").first).to_be_visible()
+    page.keyboard.press("a")
+    page.keyboard.press("c")  # the first one counts
+    with page.expect_response(f"**/api/reports/{report}"):
+        held.pop().continue_()
+    form = page.get_by_role("form", name=re.compile("^Accept the result"))
+    expect(form).to_be_visible()
+    assert events(api, report) == []  # it was not seen yet
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("was accepted at")).to_be_visible()
+    assert [event["action"] for event in events(api, report)] == ["accept"]
 
 
 def _override() -> dict[str, str]:

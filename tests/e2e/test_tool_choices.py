@@ -20,13 +20,14 @@ SCENARIO = {
 }
 
 
-def run(number: int, chosen: str, is_decoy: bool) -> AgentRunResult:
+def run(number: int, chosen: str) -> AgentRunResult:
     choice = {
         "prompt": PROMPT,
         "expected": ["find_product"],
         "chosen": [chosen],
         "right": chosen == "find_product",
-        "is_decoy": is_decoy,
+        "is_decoy": chosen == "find_supplier",
+        "is_offered": chosen != "look_up",
     }
     return result(number, Outcome.PASSED, "1m7choices", final_output={"choices": [choice]}, scenario_id="pick")
 
@@ -35,7 +36,7 @@ def run(number: int, chosen: str, is_decoy: bool) -> AgentRunResult:
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder: Path = tmp_path_factory.mktemp("choices")
     picks = batch("1m7choices", 3, scenario_id="pick", scenario=SCENARIO, provider="mcp")
-    stored(folder, (picks, [run(n, "find_supplier" if n == 3 else "find_product", n == 3) for n in (1, 2, 3)]))
+    stored(folder, (picks, [run(1, "find_product"), run(2, "look_up"), run(3, "find_supplier")]))
     with server_process(folder, served_by="salvo dashboard") as server:
         yield server
 
@@ -44,6 +45,7 @@ def test_a_batch_shows_which_tools_were_chosen_and_marks_decoys(board: ServerPro
     page = visit(board).open("/scenarios/batches/1m7choices")
     row = page.get_by_role("region", name="Tool choices", exact=True).locator("tbody tr")
     expect(row).to_contain_text(PROMPT)
-    expect(row).to_contain_text("2 of 3")
+    expect(row).to_contain_text("1 of 3")
     expect(row.get_by_role("listitem").filter(has_text="find_supplier")).to_contain_text("decoy")
+    expect(row.get_by_role("listitem").filter(has_text="look_up")).to_contain_text("not offered")
     assert_accessible(page)

@@ -11,7 +11,8 @@ BREACHES = {
     "setTimeout(() => { throw new Error('nobody caught it') })": "nobody caught it",
     "fetch('/api/nothing-here')": "status of 404",
     "setTimeout(() => alert('hello'))": "hello",
-    "document.body.setAttribute('onclick', 'alert()')": "Content Security Policy",
+    # Some versions report the handler when it is set, others when it would run.
+    "document.body.setAttribute('onclick', 'alert()'); document.body.click()": "Content Security Policy",
     "document.body.append(Object.assign(new Image(), { src: 'http://evil.example/x.png' }))": "evil.example",
     "fetch('http://127.0.0.1:9/').catch(() => {})": "127.0.0.1:9",
 }

@@ -1,6 +1,5 @@
 """Mutated files of labels, of judges that wait, and of processes that share a store: no traceback, and no hang."""
 
-import asyncio
 import json
 import shutil
 from collections.abc import Mapping
@@ -48,7 +47,7 @@ def test_mutated_runs_that_wait_for_judges_are_collected_or_refused(project: Use
         project.reach(provider)
         project.salvo("run", "-n", "2", "--judges", "batch")
         [batch] = provider.batch_api.batches
-        asyncio.run_coroutine_threadsafe(provider.batch_api.end(batch, "completed"), provider._loop).result()
+        provider.end_batch(batch)
         original = contents(project.store)
         files = [file for file in original if {"pending", "question-batches"} & set(file.parts)]
         assert len(files) >= 3
@@ -74,7 +73,7 @@ def test_mutated_scores_and_judgings_that_wait_are_collected_or_refused(project:
         project.salvo("score", "--judges", "batch")
         project.salvo("judge", "--times", "1", "--judges", "batch")
         for batch in provider.batch_api.batches:
-            asyncio.run_coroutine_threadsafe(provider.batch_api.end(batch, "completed"), provider._loop).result()
+            provider.end_batch(batch)
         original = contents(project.store)
         files = [file for file in original if {"pending-scores", "pending-judgings"} & set(file.parts)]
         [score] = (project.store / "scores").iterdir()

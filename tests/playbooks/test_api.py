@@ -12,7 +12,7 @@ from salvo import playbooks
 from salvo.errors import StoreError
 from salvo.playbooks import run_playbook
 from salvo.playbooks.playbook import library
-from salvo.playbooks.report.report import json_schema
+from salvo.playbooks.report.report_document import json_schema
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.byop_project import GPT, TEXT, ScriptedJudge, results
 from tests.support.clock import HeldClock

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
 
@@ -25,6 +26,12 @@ def password_hash() -> str:
 def add_user(url: str, name: str, role: Role, clock: Clock | None = None) -> None:
     with EvaluationStore.open(url, clock or SystemClock()) as store:
         store.accounts.users.add(name, role, password_hash())
+
+
+def log_of(url: str, action: str | None = None) -> list[dict[str, Any]]:
+    """Return the entries of the audit log, or those with one action."""
+    with EvaluationStore.open(url, SystemClock()) as store:
+        return [entry.content for entry in store.audit_log() if action is None or entry.action == action]
 
 
 async def log_in(api: Client, name: str, password: str = PASSWORD) -> Reply:

@@ -176,6 +176,38 @@ async def test_users_change_their_own_password_and_their_other_sessions_end(team
     assert (entry["user"], entry["by"], entry["authenticated"]) == (BOB, BOB, True)
 
 
+@pytest.mark.parametrize("change", ["reset-password", "disable"])
+async def test_a_login_that_a_new_password_overtakes_starts_no_session(
+    team: WebServer, url: str, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """Who knows the old password could otherwise keep a login going until it is changed, and stay logged in."""
+
+    def is_password(password: str, stored_hash: str | None) -> bool:
+        is_right = verify(password, stored_hash)
+        with EvaluationStore.open(url, SystemClock()) as store:
+            if change == "disable":
+                store.accounts.users.set_disabled(BOB, disabled=True)
+            else:
+                store.accounts.users.set_password(BOB, passwords.hash_password("an entirely different sentence"))
+        return is_right
+
+    verify = passwords.is_password
+    monkeypatch.setattr(passwords, "is_password", is_password)
+    async with stranger(team.url) as api:
+        refused = await log_in(api, BOB)
+    assert (refused.status, refused.code, "Set-Cookie" in refused.headers) == (403, "forbidden", False)
+    assert audit_entries(url, "user_logged_in") == []
+
+
+async def test_logins_are_in_the_audit_log_and_a_new_password_is_no_login(team: WebServer, url: str) -> None:
+    async with user_browser(team, BOB) as api:
+        change = {"current": PASSWORD, "new": "an entirely different sentence"}
+        assert (await api.ask("POST", "/api/session/password", change)).status == 204
+        assert (await log_in(api, BOB)).status == 403
+    [entry] = audit_entries(url, "user_logged_in")
+    assert (entry["user"], entry["by"], entry["authenticated"], entry["login_method"]) == (BOB, BOB, True, "password")
+
+
 async def test_no_password_is_stored_or_logged(team: WebServer, database: Path) -> None:
     async with user_browser(team, BOB) as api:
         await api.get("/api/session")

@@ -96,6 +96,8 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "GET /api/runs/{run_a}/beside/{run_b}": "getRunsBeside",
             "GET /api/login": "getLoginOptions",
             "POST /api/login": "logIn",
+            "POST /api/login/oidc": "startOidcLogin",
+            "POST /api/login/oidc/callback": "finishOidcLogin",
             "GET /api/session": "getSession",
             "POST /api/session/password": "changePassword",
             "GET /api/users": "listUsers",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from salvo.web.sessions import CODE_LIFETIME, IDLE_LIFETIME, LONGEST_LIFETIME, MAX_ATTEMPTS
+from salvo.web.settings import LOOPBACK
 from tests.support.clock import HeldClock
 from tests.support.web import TOKEN, Client, Reply, WebServer, client, stranger
 
@@ -86,6 +87,27 @@ async def test_the_cookie_is_hidden_from_scripts_and_foreign_sites_and_named_aft
     assert cookie.key == f"salvo_session_{shared.port}"
     assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "strict", "/", "")
     assert int(cookie["max-age"]) == LONGEST_LIFETIME.total_seconds()
+
+
+@pytest.mark.parametrize(
+    "host, headers, is_secure",
+    [
+        ("review.example.org", {"sec_fetch_site": "none", "sec_fetch_mode": "navigate"}, True),
+        ("review.example.org", {}, False),
+        ("127.0.0.1:PORT", {"sec_fetch_site": "none", "sec_fetch_mode": "navigate"}, False),
+    ],
+)
+async def test_behind_tls_the_cookie_of_a_printed_address_is_sent_over_tls_only(
+    serve: Serve, host: str, headers: dict[str, str], is_secure: bool
+) -> None:
+    """A browser sends no Origin when an address is typed, and Sec-Fetch headers over TLS and to loopback only."""
+    server = serve(hosts=(*LOOPBACK, "review.example.org"))
+    async with stranger(server.url) as api:
+        address = server.login_address().removeprefix(server.url)
+        host = host.replace("PORT", str(server.port))
+        welcome = await api.ask("GET", address, chunked=False, host=host, **headers)
+    [cookie] = SimpleCookie(welcome.headers["Set-Cookie"]).values()
+    assert bool(cookie["secure"]) is is_secure
 
 
 async def test_two_servers_in_one_browser_keep_their_own_sessions(serve: Serve, shared: WebServer) -> None:
@@ -225,7 +247,8 @@ async def test_the_token_lets_a_program_in_and_no_other_token_does(shared: WebSe
             assert (await api.ask("GET", "/api/about", authorization=given)).status == status, given
         assert (await api.ask("GET", "/api/about", cookie=f"salvo_session_{shared.port}={TOKEN}")).status == 401
     async with client(shared) as api:
-        session = {"user": "local", "role": "admin", "authenticated": False, "expires": None, "home": "/"}
+        user = {"user": "local", "role": "admin", "authenticated": False, "has_password": False}
+        session = {**user, "expires": None, "home": "/"}
         assert (await api.get("/api/session")) == session
 
 

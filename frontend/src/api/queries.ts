@@ -18,6 +18,7 @@ export const queries = {
   session: () => queryOptions({ queryKey: ["session"], queryFn: api.session, staleTime: 0, gcTime: 0 }),
   loginOptions: () => queryOptions({ queryKey: ["login"], queryFn: api.loginOptions, staleTime: 0 }),
   users: () => queryOptions({ queryKey: ["users"], queryFn: api.users, staleTime: 0 }),
+  about: () => queryOptions({ queryKey: ["about"], queryFn: api.about, staleTime: Number.POSITIVE_INFINITY }),
   examples: () => queryOptions({ queryKey: ["examples"], queryFn: api.examples, staleTime: Number.POSITIVE_INFINITY }),
   evaluators: () => queryOptions({ queryKey: ["evaluators"], queryFn: api.evaluators, staleTime: 600_000 }),
   playbooks: () => queryOptions({ queryKey: ["playbooks"], queryFn: api.playbooks, staleTime: 10_000 }),

@@ -968,6 +968,8 @@ export interface paths {
         /**
          * Add
          * @description Store an answer, and return what is asked next. An earlier answer of the same reviewer is replaced.
+         *
+         *     The answer of a user who is logged in is stored in their name, whatever name was typed.
          */
         post: operations["addLabel"];
         delete?: never;
@@ -1074,6 +1076,46 @@ export interface paths {
          * @description Start a session, whose cookie is in the response.
          */
         post: operations["logIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start
+         * @description Begin a login with the OIDC provider. A cookie in the response binds it to this browser.
+         */
+        post: operations["startOidcLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish
+         * @description Start a session with the provider's answer. It must be of a login that this browser began, and works once.
+         */
+        post: operations["finishOidcLogin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1391,7 +1433,7 @@ export interface paths {
         };
         /**
          * Verify Everything
-         * @description Verify every evaluation, playbook, vote, baseline and review against the audit log. It takes time.
+         * @description Verify every evaluation, playbook, vote, baseline, review and user against the audit log. It takes time.
          */
         get: operations["verifyEverything"];
         put?: never;
@@ -1476,6 +1518,8 @@ export interface components {
             database: string;
             /** Scenarios */
             scenarios: string;
+            /** Store Option */
+            store_option: string;
             /** Credit */
             credit: string;
             /** Disclaimers */
@@ -1619,6 +1663,8 @@ export interface components {
             evaluation_id: string;
             /** Stored */
             stored: boolean;
+            /** Document */
+            document: string;
             /** Hash */
             hash: string;
             /** Problem */
@@ -1788,6 +1834,8 @@ export interface components {
             divergence: components["schemas"]["Divergence"] | null;
             /** Is Judged */
             is_judged: boolean;
+            /** Is Named */
+            is_named: boolean;
             /** Running */
             running: boolean;
             /** Skipped */
@@ -2412,6 +2460,8 @@ export interface components {
             is_right: boolean;
             /** Is Decoy */
             is_decoy: boolean;
+            /** Is Offered */
+            is_offered: boolean;
         };
         /**
          * Citation
@@ -2533,6 +2583,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** Authenticated */
             authenticated: boolean;
+            /** Has Password */
+            has_password: boolean;
             /** Expires */
             expires: string | null;
             /** Home */
@@ -3345,6 +3397,8 @@ export interface components {
             more: boolean;
             /** Total */
             total: number;
+            /** Unindexed */
+            unindexed: number;
         };
         /**
          * HistoryRow
@@ -3622,9 +3676,9 @@ export interface components {
         LabelCreate: {
             /**
              * Reviewer
-             * @description A name as it is typed.
+             * @description A name as typed. Not needed of a user who is logged in.
              */
-            reviewer: string;
+            reviewer: string | null;
             /**
              * Number
              * @description How many runs this reviewer labels in all.
@@ -3695,9 +3749,9 @@ export interface components {
         LabelRequest: {
             /**
              * Reviewer
-             * @description A name as it is typed.
+             * @description A name as typed. Not needed of a user who is logged in.
              */
-            reviewer: string;
+            reviewer?: string | null;
             /**
              * Number
              * @description How many runs this reviewer labels in all.
@@ -3875,6 +3929,8 @@ export interface components {
         LoginOptions: {
             /** Passwords */
             passwords: boolean;
+            /** Provider */
+            provider: string | null;
         };
         /**
          * LostAttempts
@@ -3987,6 +4043,57 @@ export interface components {
              * @enum {string}
              */
             verdict: "pass" | "fail" | "inconclusive";
+        };
+        /**
+         * OidcIdentity
+         * @description Who somebody is at an OIDC provider. Neither a name nor an e-mail address identifies anybody: both can change.
+         */
+        OidcIdentity: {
+            /** Issuer */
+            issuer: string;
+            /** Subject */
+            subject: string;
+        };
+        /** OidcLoggedIn */
+        OidcLoggedIn: {
+            /** Return To */
+            return_to: string;
+        };
+        /** OidcLoginAddress */
+        OidcLoginAddress: {
+            /** Url */
+            url: string;
+        };
+        /**
+         * OidcLoginAnswer
+         * @description What the provider's redirect has in its address.
+         * @example {
+         *       "code": "SplxlOBeZQQYbY",
+         *       "state": "af0ifjsldkj"
+         *     }
+         */
+        OidcLoginAnswer: {
+            /** State */
+            state: string;
+            /** Code */
+            code?: string | null;
+            /** Error */
+            error?: string | null;
+            /** Iss */
+            iss?: string | null;
+        };
+        /**
+         * OidcLoginStart
+         * @example {
+         *       "return_to": "/history"
+         *     }
+         */
+        OidcLoginStart: {
+            /**
+             * Return To
+             * @default /
+             */
+            return_to?: string;
         };
         /**
          * OpenCallsNotice
@@ -5589,6 +5696,7 @@ export interface components {
             created_at: string;
             /** Password Set At */
             password_set_at: string | null;
+            identity: components["schemas"]["OidcIdentity"] | null;
         };
         /**
          * VarianceSummary
@@ -5659,6 +5767,11 @@ export interface components {
             text: string;
             /** Check */
             check: number | null;
+            /**
+             * About Findings
+             * @default false
+             */
+            about_findings: boolean;
         };
         /**
          * Verdicts
@@ -7459,7 +7572,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description The file. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8211,6 +8324,90 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    startOidcLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcLoginStart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginAddress"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    finishOidcLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcLoginAnswer"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoggedIn"];
+                };
             };
             /** @description What is wrong with the request, and how to correct it. */
             "4XX": {

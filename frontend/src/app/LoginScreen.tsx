@@ -4,6 +4,7 @@ import { api } from "@/api/client";
 import { setLoginNeeded } from "@/api/login";
 import { queries } from "@/api/queries";
 import { Details } from "@/components/Details";
+import { OidcLogin } from "@/features/account/OidcLogin";
 import { PasswordLogin } from "@/features/account/PasswordLogin";
 
 const POLL_MILLISECONDS = 2000;
@@ -47,12 +48,17 @@ export function LoginScreen() {
         <h1 ref={heading} tabIndex={-1} className="mt-8 text-3xl leading-tight outline-none">
           Log in to continue
         </h1>
-        {options.data?.passwords ? (
+        {options.data?.provider ? (
+          <OidcLogin provider={options.data.provider} isPrimary={!options.data.passwords} />
+        ) : null}
+        {options.data?.passwords ? <PasswordLogin onLoggedIn={resume} /> : null}
+        {options.data?.passwords || options.data?.provider ? (
           <>
-            <PasswordLogin onLoggedIn={resume} />
             <p className="mt-6 max-w-prose text-soft">
-              A login ends after twelve hours without use, after seven days, and when you log out. This tab keeps
-              everything that is entered in it. If you forgot your password, ask an administrator for a new one.
+              A login ends after twelve hours without use, after seven days, and when you log out.
+              {options.data.passwords
+                ? " While you log in with a password, this tab keeps everything that is entered in it. If you forgot your password, ask an administrator for a new one."
+                : null}
             </p>
             <div className="mt-4">
               <Details title="For whoever runs the server">

@@ -16,7 +16,10 @@ const routes: RouteObject[] = [
   {
     errorElement: <NotFound />,
     hydrateFallbackElement: <Loading label="the page" />,
-    children: [lazyRoute("shared", async () => (await import("@/features/playbooks/sharing/SharedPage")).SharedPage)],
+    children: [
+      lazyRoute("shared", async () => (await import("@/features/playbooks/sharing/SharedPage")).SharedPage),
+      lazyRoute("login/oidc", async () => (await import("@/features/account/OidcReturnPage")).OidcReturnPage),
+    ],
   },
   {
     element: <Shell />,

@@ -2,8 +2,13 @@ import type { JobState, Result, ShownStatus } from "@/api/types";
 
 export type Tone = "red" | "amber" | "blue" | "green" | "grey" | "plain";
 
-/** A word, a sign and a tone, so that color is never the only cue. */
-const BADGE_STYLES: Record<ShownStatus | Result, { sign: string; tone: Tone }> = {
+/** A badge has a word, a sign and a tone, so that color is never the only cue. */
+export interface BadgeStyle {
+  sign: string;
+  tone: Tone;
+}
+
+const BADGE_STYLES: Record<ShownStatus | Result, BadgeStyle> = {
   ALERT: { sign: "▲", tone: "red" },
   REVIEW: { sign: "◆", tone: "amber" },
   OBSERVE: { sign: "●", tone: "blue" },
@@ -23,11 +28,14 @@ export function badgeSign(value: ShownStatus | Result): string {
 }
 
 export function Badge({ value, large = false }: { value: ShownStatus | Result; large?: boolean }) {
-  const { sign, tone } = BADGE_STYLES[value];
+  return <StyledBadge style={BADGE_STYLES[value]} label={value.toUpperCase()} large={large} />;
+}
+
+export function StyledBadge({ style, label, large = false }: { style: BadgeStyle; label: string; large?: boolean }) {
   return (
-    <Label tone={tone} large={large}>
-      <span aria-hidden="true">{sign} </span>
-      {value.toUpperCase()}
+    <Label tone={style.tone} large={large}>
+      <span aria-hidden="true">{style.sign} </span>
+      {label}
     </Label>
   );
 }

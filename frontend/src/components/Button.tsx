@@ -3,12 +3,14 @@ import { api } from "@/api/client";
 import { isLoginError } from "@/api/errors";
 
 const VARIANTS = {
-  primary: "border-link bg-link text-card hover:brightness-110 font-semibold",
-  secondary: "border-edge bg-card text-ink hover:bg-well",
-  text: "border-transparent bg-transparent text-link underline underline-offset-2 hover:bg-well",
+  primary: "px-3 py-1.5 border-link bg-link text-card hover:brightness-110 font-semibold",
+  secondary: "px-3 py-1.5 border-edge bg-card text-ink hover:bg-well",
+  text: "px-3 py-1.5 border-transparent bg-transparent text-link underline underline-offset-2 hover:bg-well",
+  /** Within a line of text or a cell of a table, in line with what stands beside it. */
+  inline: "min-h-6 px-1 border-transparent bg-transparent text-link underline underline-offset-2 hover:bg-well",
 };
 const BASE =
-  "inline-flex items-center justify-center gap-2 rounded border px-3 py-1.5 no-underline disabled:opacity-60 disabled:hover:brightness-100 aria-disabled:cursor-default aria-disabled:opacity-60";
+  "inline-flex items-center justify-center gap-2 rounded border no-underline disabled:opacity-60 disabled:hover:brightness-100 aria-disabled:cursor-default aria-disabled:opacity-60";
 
 export interface ButtonProps extends React.ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: keyof typeof VARIANTS;

@@ -18,11 +18,11 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     }
   };
   return (
-    <span className="inline-flex items-center gap-2 print:hidden">
+    <span className="inline-flex items-center print:hidden">
       <Button variant="text" className="px-1.5 py-0 text-sm" onClick={copy} aria-label={`Copy ${label}`}>
         Copy
       </Button>
-      <span role="status" className="text-sm text-soft">
+      <span role="status" className={`text-sm text-soft ${status ? "ml-2" : ""}`}>
         {status}
       </span>
     </span>

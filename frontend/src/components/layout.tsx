@@ -73,11 +73,11 @@ export function FactRows({ facts }: { facts: readonly Fact[] }) {
 
 /** Names and values side by side. */
 export function Facts({ facts, small = false }: { facts: readonly Fact[]; small?: boolean }) {
-  const layout = small ? "flex flex-wrap" : "grid grid-cols-[repeat(auto-fill,minmax(min(14rem,100%),1fr))]";
+  const layout = small ? "flex flex-wrap" : "grid grid-cols-[repeat(auto-fill,minmax(min(15rem,100%),1fr))]";
   return (
     <dl className={`gap-x-6 gap-y-2 ${layout}`}>
       {facts.map((fact) => (
-        <div key={fact.name} className={small ? "min-w-28" : ""}>
+        <div key={fact.name} className={small ? "min-w-28" : isLong(fact) ? "col-span-full" : ""}>
           <dt className="text-[0.8rem] text-soft">{fact.name}</dt>
           <dd className="[overflow-wrap:anywhere]">
             <FactValue fact={fact} />
@@ -86,6 +86,11 @@ export function Facts({ facts, small = false }: { facts: readonly Fact[]; small?
       ))}
     </dl>
   );
+}
+
+/** A hash is on a line of its own, because it is too wide for two columns in a narrow window. */
+function isLong({ code, value }: Fact): boolean {
+  return Boolean(code) && value.length > 40;
 }
 
 function FactValue({ fact }: { fact: Fact }) {
@@ -163,5 +168,5 @@ export function Table({ label, columns, small = false, children }: TableProps) {
 }
 
 export const TH =
-  "whitespace-nowrap border-rule border-b bg-well px-3 py-2 text-left text-[0.8rem] font-semibold text-soft";
-export const TD = "border-rule border-b px-3 py-2 align-top";
+  "border-rule border-b bg-well px-3 py-2 text-left max-sm:px-2 sm:whitespace-nowrap text-[0.8rem] font-semibold text-soft";
+export const TD = "border-rule border-b px-3 py-2 align-top max-sm:px-2";

@@ -22,6 +22,7 @@ test("one takes the singular", () => {
 });
 test("durations use the unit of their scale", () => {
   expect([formatSeconds(0.2), formatSeconds(2.04), formatSeconds(125)]).toEqual(["200 ms", "2.0 s", "2 min 5 s"]);
+  expect([formatSeconds(59.98), formatSeconds(119.7)]).toEqual(["1 min 0 s", "2 min 0 s"]);
 });
 test("an invalid time is shown unchanged", () => {
   expect(formatTime("whenever")).toBe("whenever");

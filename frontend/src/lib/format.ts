@@ -10,6 +10,10 @@ export function formatTime(stamp: string | null | undefined): string {
   return Number.isNaN(date.getTime()) ? stamp : TIME.format(date);
 }
 
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 export function formatScore(value: number | null | undefined): string {
   return value == null ? UNKNOWN : value.toFixed(2);
 }
@@ -48,7 +52,8 @@ export function pluralize(value: number, one: string, many = `${one}s`): string 
 export function formatSeconds(value: number | null | undefined): string {
   if (value == null) return UNKNOWN;
   if (value < 1) return `${Math.round(value * 1000)} ms`;
-  return value < 60 ? `${value.toFixed(1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+  const whole = Math.round(value);
+  return whole < 60 ? `${value.toFixed(1)} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 export function formatBytes(value: number): string {

@@ -6,26 +6,23 @@ export type FilterChange = Record<string, string>;
 /** The filters of a list, kept in the URL so that they can be bookmarked and shared. A change returns to page one. */
 export function useFilters(): [URLSearchParams, (change: FilterChange) => void] {
   const [params, setParams] = useSearchParams();
-  // The URL is updated asynchronously; a second change before that must not undo the first.
-  const pending = useRef(params);
-  const inFlight = useRef(new Set<string>());
+  const latest = useRef(params); // several changes within one event must all be kept
   useEffect(() => {
-    const current = params.toString();
-    if (inFlight.current.has(current) && current !== pending.current.toString()) return;
-    pending.current = params; // the update arrived, or the user navigated elsewhere
-    inFlight.current.clear();
+    latest.current = params;
   }, [params]);
   const update = useCallback(
     (change: FilterChange) => {
-      const next = new URLSearchParams(pending.current);
+      const next = new URLSearchParams(latest.current);
       for (const [name, value] of Object.entries({ offset: "", ...change })) {
         if (value) next.set(name, value);
         else next.delete(name);
       }
-      pending.current = next;
-      inFlight.current.add(next.toString());
-      // Scroll to the top for another page of results, but not for a filter.
-      setParams(next, { replace: true, preventScrollReset: !change.offset });
+      latest.current = next;
+      setParams(next, {
+        replace: true,
+        preventScrollReset: !change.offset, // scroll to the top for another page of results, but not for a filter
+        flushSync: true, // as a transition, a clicked checkbox would first fall back to what it was
+      });
     },
     [setParams],
   );

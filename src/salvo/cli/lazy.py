@@ -7,13 +7,16 @@ second module for its body, `run_command.py`: it is imported when the options ar
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -65,6 +68,10 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, lazy.summary) for name, lazy in self._lazy.items()])
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        _end_without_garbage_collection()
+        return super().main(*args, **extra)
+
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
@@ -93,6 +100,12 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             echo("Interrupted.", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
+
+
+@cache
+def _end_without_garbage_collection() -> None:
+    """Keep the interpreter from searching all objects for garbage as it ends: a tenth of the CPU of 200 runs."""
+    atexit.register(gc.freeze)
 
 
 @contextmanager

@@ -1,4 +1,5 @@
-"""Files with secrets of the server: the token of programs, and the page that opens a browser logged in."""
+"""Files with secrets of the server: the token of programs, the secret for the OIDC provider, and the page that opens a
+browser logged in."""
 
 from __future__ import annotations
 
@@ -31,29 +32,28 @@ def load_token(file: Path | None, environment_token: str | None) -> str | None:
     try:
         write_private(file, f"{token}\n")
     except FileExistsError:
-        return _check(_read_private(file), name)
+        advice = "Delete it, and a new token is written; or make it yours with chown and chmod 600."
+        return _check(read_private(file, "token", advice), name)
     except OSError as error:
         raise UsageError(f"{name} cannot be written: {error.strerror}.", hint="Choose another file.") from error
     return token
 
 
-def _read_private(file: Path) -> str:
+def read_private(file: Path, what: str, advice: str) -> str:
+    """Return the text of a file that nobody else can read. UsageError otherwise, with the advice how to make it so."""
     name = printable(str(file))
     try:
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, encoding="utf-8") as opened:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise UsageError(f"{name} is not a regular file.", hint="Choose another file for the token.")
+                raise UsageError(f"{name} is not a regular file.", hint=f"Choose another file for the {what}.")
             if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.geteuid()):
-                raise UsageError(
-                    f"{name} is not yours alone, so its token may be known to others.",
-                    hint="Delete it, and a new token is written; or make it yours with chown and chmod 600.",
-                )
+                raise UsageError(f"{name} is not yours alone, so its {what} may be known to others.", hint=advice)
             return opened.read(_LARGEST_TOKEN_FILE).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise UsageError(f"The token in {name} cannot be read: {reason}.", hint="Choose another file.") from error
+        raise UsageError(f"The {what} in {name} cannot be read: {reason}.", hint="Choose another file.") from error
 
 
 def _check(token: str, source: str) -> str:

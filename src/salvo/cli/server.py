@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from salvo.cli import server_log
 from salvo.cli.login_file import RedirectFile, load_token
+from salvo.cli.options import option_set
 from salvo.cli.output import echo
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
+from salvo.engine.wire.addresses import host_name, split_origin
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
@@ -26,17 +27,10 @@ from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import STORE_VARIABLE
 from salvo.web import network, static_files
 from salvo.web.app import create_app, serve, serve_socket
+from salvo.web.oidc import check_installed
+from salvo.web.oidc.settings import CALLBACK_PAGE, OidcSettings
 from salvo.web.sessions import AccessControl
 from salvo.web.settings import DEFAULT_PORT, LOOPBACK, Settings, is_loopback
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def options(command: Command) -> Command:
-    """Add the options to a command. It passes them on to `start`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def _refuse_passwords(_ctx: click.Context, _param: click.Parameter, urls: tuple[str, ...]) -> tuple[str, ...]:
@@ -52,7 +46,7 @@ def _configure_log(_ctx: click.Context, _param: click.Parameter, log_format: str
     server_log.configure(log_format)
 
 
-_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+options = option_set(
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
     click.option(
         "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0 takes a free one."
@@ -172,6 +166,7 @@ def start(
     keys_from_env: bool,
     home: str = "/",
     store_address: str | None = None,
+    oidc: OidcSettings | None = None,
 ) -> None:
     """Serve this folder until it is stopped, and open the page at `home`."""
     read_head_key(os.environ, Path.home())  # report an unusable key before anything is evaluated
@@ -188,7 +183,12 @@ def start(
         environ=_provider_environment() if keys_from_env else {},
         max_evaluations=concurrency,
         max_queued=queue_length,
+        oidc=oidc,
     )
+    if oidc is not None:
+        check_installed()
+        _check_redirect(oidc.redirect_url, settings.hosts)
+        server_log.notice(_oidc_notice(oidc))
     access = AccessControl(settings.clock, settings.token)
     with ExitStack() as cleanup:
 
@@ -234,6 +234,23 @@ def _provider_environment() -> dict[str, str]:
     server_log.notice(f"Everybody who is logged in can use {pluralize(len(keys), 'key')}: {' and '.join(keys)}.")
     addresses = [provider.base_url_variable for provider in providers]
     return {name: os.environ[name] for name in (*keys, *addresses) if os.environ.get(name)}
+
+
+def _check_redirect(url: str | None, hosts: Sequence[str]) -> None:
+    """Raise UsageError if the server would refuse the browsers that the OIDC provider sends back."""
+    if url is None:
+        return
+    address = split_origin(url)[0].partition("://")[2]
+    if not {address.lower(), host_name(url)} & {host.lower() for host in hosts}:
+        raise UsageError(
+            f"--oidc-redirect-url leads to {printable(address)}, which is not a name of this server.",
+            hint=f"Add --allow-host {printable(address)}",
+        )
+
+
+def _oidc_notice(oidc: OidcSettings) -> str:
+    address = oidc.redirect_url or f"the address of this server with {CALLBACK_PAGE}"
+    return f"People can log in with {printable(oidc.label)}, which sends browsers back to {printable(address)}."
 
 
 _SHARED = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -12,6 +12,19 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.result import Batch
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
+
+T = TypeVar("T")
+
+
+def read_settings(kind: type[T], values: Any, batch: Batch, prefix: str = "") -> T:
+    """Return settings as they are stored with a batch. `prefix` says where among them, for the message of an error."""
+    try:
+        return type_adapter(kind).validate_python(values)
+    except ValidationError as error:
+        where, what = first_error(error)
+        raise InputError(
+            f"The stored settings of the batch {batch.batch_id} are not valid at {prefix}{where}: {what}."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -30,13 +43,7 @@ class ScenarioOverrides:
     @classmethod
     def from_batch(cls, batch: Batch) -> ScenarioOverrides:
         """Return what the command of a batch set."""
-        try:
-            return type_adapter(cls).validate_python(batch.settings.get("overrides", {}))
-        except ValidationError as error:
-            where, what = first_error(error)
-            raise InputError(
-                f"The stored settings of the batch {batch.batch_id} are not valid at overrides.{where}: {what}."
-            ) from error
+        return read_settings(cls, batch.settings.get("overrides", {}), batch, "overrides.")
 
     @property
     def values(self) -> dict[str, Any]:

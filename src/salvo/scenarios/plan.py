@@ -6,27 +6,23 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from pydantic import ValidationError
-
-from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.base import RecordingOptions
-from salvo.errors import InputError, UsageError
+from salvo.errors import UsageError
 from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import is_unsettled
-from salvo.scenarios.overrides import ScenarioOverrides
+from salvo.scenarios.overrides import ScenarioOverrides, read_settings
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.runner import ScenarioRuns
+from salvo.scenarios.run.sharing.shared_rounds import SharedRounds
 from salvo.scenarios.shards import BatchName, Shard, continue_batch, is_named
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.location import open_store
+from salvo.scenarios.store.run_entries import RunEntries
 from salvo.scenarios.workspace import Workspace
-
-if TYPE_CHECKING:
-    from salvo.scenarios.run.sharing.shared_rounds import SharedRounds
 
 T = TypeVar("T")
 UNTIL_SURE_CONFIDENCE = 0.95
@@ -63,13 +59,7 @@ class RunSettings:
         names = {item.name for item in fields(cls)}
         stored = {name: value for name, value in batch.settings.items() if name in names}
         stored["overrides"] = ScenarioOverrides.from_batch(batch)
-        try:
-            return type_adapter(cls).validate_python(stored)
-        except ValidationError as error:
-            where, what = first_error(error)
-            raise InputError(
-                f"The stored settings of the batch {batch.batch_id} are not valid at {where}: {what}."
-            ) from error
+        return read_settings(cls, stored, batch)
 
     def document(self) -> dict[str, Any]:
         """Return the settings as they are stored with a batch."""
@@ -115,7 +105,7 @@ def plan_runs(
 def plan_named_runs(
     workspace: Workspace,
     scenarios: Iterable[tuple[Path, Scenario, RunSettings]],
-    name: str | None,
+    name: str,
     shard: Shard | None,
     *,
     enter: EnterContext,
@@ -126,25 +116,25 @@ def plan_named_runs(
     `plan_resume`.
     """
     chosen = list(scenarios)
-    batch_name = BatchName.of_project(workspace.project, name, workspace.commit(), [file for file, _, _ in chosen])
+    batch_name = BatchName.at_commit(workspace.project, name, workspace.commit())
     shards = 1 if shard is None else shard.count
     work = plan_runs(workspace, chosen, batch_name.command_id, shards)
     for index, runs in enumerate(work):
         runs.batch.batch_id = batch_name.batch_id(index, runs.batch.scenario_id)
     store = workspace.store()
     now = workspace.clock.now().isoformat()
-    held = None
+    free_numbers = None
     if shard is None:
         enter(store.hold([runs.batch for runs in work], now))
     else:
-        held = enter(store.hold_runs(_shard_numbers(work, shard), now))
+        free_numbers = enter(store.hold_runs(_shard_numbers(work, shard), now))
     for index, (runs, settings) in enumerate(zip(work, (item[2] for item in chosen), strict=True)):
         batch = runs.batch
         runs.shard = shard
         if store.has_batch(batch.batch_id):
             continue_batch(batch, store.load_batch(batch.batch_id))
-            runs.earlier = store.load_entries(batch.batch_id)
-        numbers = range(1, batch.runs + 1) if held is None else held[batch.batch_id]
+            runs.earlier = RunEntries(store.read_entries(batch.batch_id))
+        numbers = range(1, batch.runs + 1) if free_numbers is None else free_numbers[batch.batch_id]
         runs.pending = sorted({*numbers} - store.stored_numbers(batch.batch_id))
         if shard is not None and batch.max_runs is not None:
             runs.shared_rounds = _shared_rounds(shard, index, settings.at_once)
@@ -152,8 +142,6 @@ def plan_named_runs(
 
 
 def _shared_rounds(shard: Shard, index: int, at_once: int) -> SharedRounds:
-    from salvo.scenarios.run.sharing.shared_rounds import SharedRounds  # only shards with --until-sure need it
-
     return SharedRounds(shard, index, at_once)
 
 
@@ -187,7 +175,7 @@ def plan_resume(
     if any(is_named(batch.batch_id) for batch in batches):
         raise UsageError(
             f"The batch {batches[0].batch_id} has a name, and other commands may be making its runs.",
-            hint="Call the command with --batch again that started it: it makes the runs that are missing.",
+            hint="Call the command again that started it, with the same --batch or --shard: it makes what is missing.",
         )
     settings = RunSettings.from_batch(batches[-1])
     workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env, call_limits=call_limits)
@@ -195,7 +183,7 @@ def plan_resume(
     work = []
     for item in batches:
         missing = sorted({*range(1, item.runs + 1)} - store.stored_numbers(item.batch_id))
-        work.append(ScenarioRuns(item, None, missing, earlier=store.load_entries(item.batch_id)))
+        work.append(ScenarioRuns(item, None, missing, earlier=RunEntries(store.read_entries(item.batch_id))))
     unfinished = [runs for runs in work if runs.pending or is_unsettled(runs.batch, runs.earlier)]
     prepared = workspace.prepare_again([runs.batch for runs in unfinished], adapter)
     for runs, scenario in zip(unfinished, prepared, strict=True):

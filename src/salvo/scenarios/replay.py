@@ -27,13 +27,14 @@ from salvo.scenarios.replay_comparison import NOT_COMPARED, result_differences
 from salvo.scenarios.result import OWN_ADAPTERS, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.factory import find_adapter
-from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent, without_verdict
+from salvo.scenarios.run.attempt import AttemptResult, build_result, run_agent
+from salvo.scenarios.run.conversation.user_factory import replayed_user_factory
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
 from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.judging import judge, without_verdict
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
-from salvo.scenarios.run.user_factory import replayed_user_factory
 from salvo.scenarios.spec.loader import from_document, load_scenarios
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recordings.recording import Recording
@@ -194,13 +195,12 @@ class Replayer:
 
     def _source(self, batch: Batch) -> Path:
         """Return the present scenario file of a batch. Raise NotReplayableError if the project has none."""
-        try:
-            return self._project.stored_source(batch.source)
-        except InputError as error:
-            raise NotReplayableError(
-                f"{error.message} The recording alone does not decide which code runs, so nothing was started.",
-                hint="Restore the scenario file, or say where it is: --source FILE",
-            ) from error
+        return self._project.stored_source(
+            batch.source,
+            "The recording alone does not decide which code runs, so nothing was started.",
+            "Restore the scenario file, or say where it is: --source FILE",
+            NotReplayableError,
+        )
 
     def _with_present_code(self, recorded: Scenario, file: Path, adapter: str | None) -> Scenario:
         """Return the recorded scenario with the options of the present file.

@@ -371,7 +371,7 @@ class AgentRunResult(BaseModel):
         """Derive the final text from the final output, or the other way round: a large one is stored only once."""
         if self.final_text is None and self.final_output is not None:
             with suppress(TypeError, ValueError, RecursionError):  # an adapter may return what is no JSON
-                self.final_text = _as_text(self.final_output)
+                self.final_text = json_codec.as_text(self.final_output)
         elif self.final_output is None and self.final_text is not None:
             self.final_output = json_codec.loads_or_text(self.final_text)
             for event in self.trace:
@@ -384,11 +384,7 @@ class AgentRunResult(BaseModel):
     @property
     def output_text(self) -> str:
         """The final output as text, for a judge."""
-        return _as_text(self.final_output) if self.final_text is None else self.final_text
-
-
-def _as_text(output: Any) -> str:
-    return output if isinstance(output, str) else json_codec.dumps(output).decode()
+        return json_codec.as_text(self.final_output) if self.final_text is None else self.final_text
 
 
 @record

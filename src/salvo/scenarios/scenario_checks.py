@@ -14,8 +14,8 @@ from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import MCP, PROVIDER_ADAPTERS
 from salvo.scenarios.run.adapters.factory import find_adapter
 from salvo.scenarios.run.call_limits import CallLimitOptions
-from salvo.scenarios.run.tools.discovery import check_tools
-from salvo.scenarios.run.user_factory import user_factory
+from salvo.scenarios.run.conversation.user_factory import user_factory
+from salvo.scenarios.run.tools.discovery import check_tools, find_servers
 from salvo.scenarios.spec.env_variables.variables import expand_variables, find_variables
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -38,10 +38,9 @@ def check_scenario(
 
 
 def _check_servers(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
-    if scenario.mcp_servers:
-        from salvo.scenarios.run.tools.mcp_settings import check_servers  # most scenarios have none
-
-        yield from check_servers(scenario, file, project)
+    servers = find_servers(scenario, file, project)
+    if servers is not None:
+        yield from servers.check()
 
 
 def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:

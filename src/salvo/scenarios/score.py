@@ -16,15 +16,15 @@ from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped, call_blocking
 from salvo.engine.runtime.pricing import UnitPrices
-from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
+from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
 from salvo.records import record
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.attempt import judge, without_verdict
-from salvo.scenarios.run.deferred_judging import defer_judges
+from salvo.scenarios.run.attempt import judge_or_defer
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
-from salvo.scenarios.run.redaction import clean_scenario, redact_verdicts
+from salvo.scenarios.run.judging import without_verdict
+from salvo.scenarios.run.redaction import clean_scenario
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.run.transcripts import TranscriptSession
@@ -104,26 +104,22 @@ def present_scenario(workspace: Workspace, batch: Batch, scoring: Scoring) -> tu
 
 
 def _stored_file(workspace: Workspace, scoring: Scoring) -> Path:
-    try:
-        return workspace.project.stored_source(scoring.source)
-    except InputError as error:
-        raise UsageError(
-            f"{scoring.score_id} cannot be resumed: {error.message}",
-            hint=f"A store does not choose where code comes from. Start a new one: salvo score {scoring.batch_id} FILE",
-        ) from error
+    return workspace.project.stored_source(
+        scoring.source,
+        f"So {scoring.score_id} cannot be resumed: a store does not choose where code comes from.",
+        f"Start a new one: salvo score {scoring.batch_id} FILE",
+    )
 
 
 def _scenario(workspace: Workspace, batch: Batch, file: Path | None) -> tuple[Scenario, Path, list[str]]:
     """Return the scenario to score with, and its file. What the agent was asked is that of the batch."""
     overrides = ScenarioOverrides()
     if file is None:
-        try:
-            file = workspace.project.stored_source(batch.source)
-        except InputError as error:
-            raise UsageError(
-                f"{error.message} A store does not choose where code comes from.",
-                hint=f"Name the scenario to score with: salvo score {batch.batch_id} FILE",
-            ) from error
+        file = workspace.project.stored_source(
+            batch.source,
+            "A store does not choose where code comes from.",
+            f"Name the scenario to score with: salvo score {batch.batch_id} FILE",
+        )
         overrides = ScenarioOverrides.from_batch(batch)
     scenario = workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.JUDGES)
     # Stored runs have placeholders for private values, so the assertions that score them need them, too.
@@ -161,7 +157,7 @@ class ScoreSession:
 
     async def score(self, plan: ScorePlan) -> list[PoolStopped]:
         """Score what is pending. Return what was stopped."""
-        return await self.transcripts.each(plan.pending, partial(self._once, plan))
+        return await self.transcripts.evaluate_each(plan.pending, partial(self._once, plan))
 
     async def _once(self, plan: ScorePlan, number: int) -> None:
         session = self.transcripts
@@ -185,12 +181,9 @@ class ScoreSession:
         )
         result = without_verdict(stored)
         redactor = cell_redactor(plan.prepared.scenario, session.redactor)
-        questions = None
-        if plan.scoring.batch_judges:
-            questions = await defer_judges(result, environment, session.registry, redactor)
-        else:
-            await judge(result, environment, session.registry)
-        redact_verdicts(result, redactor)
+        questions = await judge_or_defer(
+            result, environment, session.registry, redactor, defer=plan.scoring.batch_judges
+        )
         score = RunScore.from_result(result, known_prices(environment.judging.prices))
         await call_blocking(self._save, plan.scoring.score_id, score, questions, in_thread=self.store.is_shared)
         self.on_scored(result.judge_cost)

@@ -126,13 +126,13 @@ def _by_name(names: dict[Path, set[str]], scenarios: Sequence[FoundScenario]) ->
 
 def _by_keywords(text: str, scenarios: Sequence[FoundScenario]) -> list[FoundScenario]:
     expression = expressions.parse(text, "-k")
-    selected = [(file, scenario) for file, scenario in scenarios if expression(_part_of(scenario.scenario))]
+    selected = [(file, scenario) for file, scenario in scenarios if expression(_contains(scenario.scenario))]
     if not selected:
         raise NothingFoundError(f"No scenario's name matches -k {text!r}.")
     return selected
 
 
-def _part_of(name: str) -> expressions.Matches:
+def _contains(name: str) -> expressions.Matches:
     lower_case = name.lower()
     return lambda word: word.lower() in lower_case
 

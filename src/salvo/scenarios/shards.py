@@ -68,11 +68,8 @@ class BatchName:
     """When the commit was made, in seconds since 1970: ids sort by time. None outside of a repository."""
 
     @classmethod
-    def of_project(cls, project: Project, name: str | None, commit: str | None, files: Sequence[Path]) -> Self:
-        """Return this name at the present commit. Without one, the commit and the files' content are the name."""
+    def at_commit(cls, project: Project, name: str, commit: str | None) -> Self:
         made_at = commit_time(project.root, commit) if commit else None
-        if name is None:
-            name = "-".join(filter(None, [commit, _content_hash(project, files)]))
         return cls(f"{name}@{commit}" if commit else name, made_at)
 
     @property
@@ -82,6 +79,11 @@ class BatchName:
     def batch_id(self, index: int, cell: str) -> str:
         """Return the id of a cell's batch. The batches of a command sort in the order of its cells."""
         return self.command_id + base32(index, _INDEX_DIGITS) + _digits(cell, _CELL_DIGITS)
+
+
+def default_batch_name(project: Project, commit: str | None, files: Sequence[Path]) -> str:
+    """Return the name of shards that were given none: the commit and the files' content."""
+    return "-".join(filter(None, [commit, _content_hash(project, files)]))
 
 
 def is_named(batch_id: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
-from salvo.errors import InputError, UsageError
+from salvo.errors import UsageError
 from salvo.scenarios.analysis.rejudge import only_judges
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
@@ -30,10 +30,7 @@ def with_present_servers(workspace: Workspace, batch: Batch) -> Scenario:
     if not scenario_judge_servers(scenario):
         return scenario
     hint = f"Score the runs with a scenario file instead: salvo score {batch.batch_id} FILE"
-    try:
-        file = workspace.project.stored_source(batch.source)
-    except InputError as error:
-        raise UsageError(f"{error.message} A store does not choose where a judge is.", hint=hint) from error
+    file = workspace.project.stored_source(batch.source, "A store does not choose where a judge is.", hint)
     overrides = ScenarioOverrides.from_batch(batch)
     scenario_now = workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.JUDGES)
     present = only_judges(judged_scenario(scenario_now) or scenario_now)

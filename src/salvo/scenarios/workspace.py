@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -26,12 +27,12 @@ from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import COMMAND, CUSTOM, OWN_ADAPTERS, PROVIDER_ADAPTERS, Batch, CodeVersion
 from salvo.scenarios.run.adapters.factory import find_adapter
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
+from salvo.scenarios.run.conversation.user_factory import user_factory
 from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
 from salvo.scenarios.run.executors.base import OpenWorkers
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
-from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
-from salvo.scenarios.run.user_factory import user_factory
+from salvo.scenarios.run.tools.discovery import changed_tools, find_servers, find_tools
 from salvo.scenarios.scenario_checks import check_scenario
 from salvo.scenarios.spec.env_variables.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
 from salvo.scenarios.spec.env_variables.mcp_variables import (
@@ -376,13 +377,11 @@ class Workspace:
 
     def _file_to_resume(self, batch: Batch, adapter: str | None) -> Path:
         """Return the scenario file of a batch. Raise UsageError if the store alone would choose the code that runs."""
-        try:
-            file = self.project.stored_source(batch.source)
-        except InputError as error:
-            raise UsageError(
-                f"The batch {batch.batch_id} cannot be resumed: {error.message}",
-                hint="A stored batch does not choose where code comes from. Restore the file, or start a new batch.",
-            ) from error
+        file = self.project.stored_source(
+            batch.source,
+            f"So the batch {batch.batch_id} cannot be resumed: a store does not choose where code comes from.",
+            "Restore the file, or start a new batch.",
+        )
         override = ScenarioOverrides.from_batch(batch).adapter
         if adapter is not None and adapter != override:
             raise UsageError(
@@ -393,7 +392,7 @@ class Workspace:
             raise UsageError(
                 f"The batch {batch.batch_id} was started with --adapter {override}, which names code.",
                 hint="A stored batch does not choose code. If that is your agent, name it again: "
-                f"salvo run --resume {batch.batch_id} --adapter {override}",
+                f"salvo run --resume {batch.batch_id} --adapter {shlex.quote(override)}",
             )
         return file
 
@@ -480,12 +479,8 @@ class Workspace:
         )
 
     def _servers(self, scenario: Scenario, file: Path) -> list[PreparedServer]:
-        if not scenario.mcp_servers:
-            return []
-        from salvo.scenarios.run.tools.mcp_settings import prepare_servers  # most scenarios have none
-
-        expanded = expand_servers(scenario, self.grants)
-        return prepare_servers(scenario, expanded, file, self.project.root, self.environ)
+        servers = find_servers(scenario, file, self.project)
+        return [] if servers is None else servers.prepare(expand_servers(scenario, self.grants), self.environ)
 
     def _call_limits(self, scenario: Scenario | None = None) -> CallLimits:
         """Return the limits of the scenario's calls, or those of calls that belong to no agent."""

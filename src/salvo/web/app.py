@@ -33,7 +33,9 @@ from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
 from salvo.web.jobs.changes import Changes
 from salvo.web.jobs.requirements import fulfilled_by
 from salvo.web.jobs.scheduler import Jobs, SchedulerLimits
+from salvo.web.jobs.text_indexing import index_texts
 from salvo.web.metrics import Metrics
+from salvo.web.oidc import open_oidc
 from salvo.web.read_files import ReadFiles
 from salvo.web.request_models import RequestModel, stored_config
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
@@ -51,7 +53,7 @@ from salvo.web.routes import (
     reports,
     sharing,
 )
-from salvo.web.routes.accounts import login, session, users
+from salvo.web.routes.accounts import login, oidc_login, session, users
 from salvo.web.routes.playbooks import playbook_trials, playbooks, saved_playbooks
 from salvo.web.routes.reviews import blind_reviews, reviews
 from salvo.web.routes.scenarios import batch_results, batches, labels, runs
@@ -112,13 +114,26 @@ def create_app(
             catalog = BatchCatalog(
                 open_store(Project(root, root, store_address=settings.store_address)), settings.clock
             )
-            closing = asyncio.Event()
+            closing, stopping = asyncio.Event(), asyncio.Event()
             app.state.services = Services(
-                settings, store, jobs, catalog, changes, metrics, access, ReadFiles(), read_key, closing
+                settings,
+                store,
+                jobs,
+                catalog,
+                changes,
+                metrics,
+                access,
+                ReadFiles(),
+                read_key,
+                closing,
+                None if settings.oidc is None else open_oidc(settings.oidc, store.accounts, settings.clock),
             )
             try:
                 await jobs.open()
+                indexing = asyncio.create_task(index_texts(store, stopping))
                 yield
+                stopping.set()
+                await indexing
             finally:
                 await jobs.close()
                 store.close()
@@ -154,6 +169,7 @@ def create_app(
         labels,
         runs,
         login,
+        oidc_login,
         session,
         users,
         reviews,

@@ -78,8 +78,18 @@ class TooManyAttemptsError(SalvoError):
     """Somebody tried too many passwords."""
 
 
+class LoginProviderError(SalvoError):
+    """The provider with which people log in did not answer, or not with what can be used."""
+
+
 class BusyError(SalvoError):
     """The server does not accept more work at the moment."""
+
+
+def file_route(*media_types: str) -> dict[str, Any]:
+    """Return what a route declares that responds with `file_response`."""
+    content: dict[str, Any] = {media_type: {} for media_type in media_types}
+    return {"response_class": Response, "responses": {200: {"content": content, "description": "The file."}}}
 
 
 def file_response(content: bytes, file_name: str, media_type: str) -> Response:
@@ -93,6 +103,11 @@ def error_response(status: int, code: str, message: str, hint: str = "") -> Json
     return JsonResponse(ErrorResponse(ErrorDetail(code, message, hint)), status)
 
 
+def error_answer(error: SalvoError) -> JsonResponse:
+    status, _ = _status_and_code(error)
+    return JsonResponse(ErrorResponse(error_detail(error)), status)
+
+
 def error_detail(error: SalvoError) -> ErrorDetail:
     return ErrorDetail(_status_and_code(error)[1], error.message, error.hint)
 
@@ -102,8 +117,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(SalvoError)
     async def salvo_error(_request: Request, error: SalvoError) -> Response:
-        status, _ = _status_and_code(error)
-        return JsonResponse(ErrorResponse(error_detail(error)), status)
+        return error_answer(error)
 
     @app.exception_handler(HTTPException)
     async def http_error(_request: Request, error: HTTPException) -> Response:
@@ -131,6 +145,7 @@ _STATUS_AND_CODE: Sequence[tuple[type[SalvoError], int, str]] = (
     (NotReplayableError, 409, "texts_not_stored"),
     (ForbiddenError, 403, "forbidden"),
     (TooManyAttemptsError, 429, "too_many_attempts"),
+    (LoginProviderError, 502, "login_provider"),
     (BusyError, 503, "busy"),
     (StoreError, 503, "store"),
     (SalvoError, 400, "refused"),

@@ -15,7 +15,7 @@ from salvo.web.responses import ForbiddenError
 from salvo.web.sessions import CurrentUser
 
 _OPERATIONS: Mapping[Role | None, tuple[str, ...]] = {
-    None: ("getLoginOptions", "logIn", "getSharedReport", "exportSharedReport"),
+    None: ("getLoginOptions", "logIn", "startOidcLogin", "finishOidcLogin", "getSharedReport", "exportSharedReport"),
     Role.READER: (
         *("getAbout", "getSession", "endSession", "changePassword", "listExamples", "listEvaluators"),
         *("listPlaybooks", "getPlaybook", "validatePlaybook", "getEvaluation", "watchEvaluation"),

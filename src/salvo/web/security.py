@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,9 +19,10 @@ from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from salvo.errors import SalvoError
 from salvo.web import static_files
 from salvo.web.metrics import Metrics
-from salvo.web.responses import error_response
+from salvo.web.responses import error_answer, error_response
 from salvo.web.sessions import LONGEST_LIFETIME, OPERATOR, AccessControl, LoginSession
 from salvo.web.settings import LOOPBACK, Settings
 
@@ -32,7 +34,10 @@ MAX_DOCUMENT_BYTES = 20 * 1024 * 1024
 DOCUMENTS = "/api/documents"
 LOGIN = "/login"
 USER_LOGIN = "/api/login"
-"""Where users log in with their names; it needs no session."""
+OIDC_LOGIN = "/api/login/oidc"
+OIDC_CALLBACK = "/api/login/oidc/callback"
+_LOGINS = frozenset({USER_LOGIN, OIDC_LOGIN, OIDC_CALLBACK})
+"""Where users log in; they need no session."""
 SHARED = "/api/shared/"
 """What share links show. A request has the token of a link in a header instead of a session."""
 HEALTH = ("/healthz", "/readyz")
@@ -81,12 +86,12 @@ class SecurityMiddleware:
 
         request_headers = Headers(scope=scope)
         limit = MAX_DOCUMENT_BYTES if scope["path"] == DOCUMENTS else MAX_REQUEST_BYTES
-        rejection = await self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
-        session: LoginSession | None = scope.get("state", {}).get("session")
-        response_send: Send = send_with_headers
-        if session is not None:
-            response_send = _until_logout(send_with_headers, partial(self._access.is_valid, session))
         try:
+            rejection = await self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
+            session: LoginSession | None = scope.get("state", {}).get("session")
+            response_send: Send = send_with_headers
+            if session is not None:
+                response_send = _until_logout(send_with_headers, partial(self._access.is_valid, session))
             await (rejection or self._app)(scope, _limited(receive, limit), response_send)
         except Exception:
             if response_started:
@@ -125,7 +130,7 @@ class SecurityMiddleware:
             )
         if scope["path"] == LOGIN and scope["method"] == "GET":
             return self._log_in(scope)
-        is_open = scope["path"] == USER_LOGIN or scope["path"].startswith(SHARED)
+        is_open = scope["path"] in _LOGINS or scope["path"].startswith(SHARED)
         needs_session = _has_data(scope["path"]) and not is_open
         refusal = await self._authenticate(scope, headers) if needs_session else None
         return refusal or _reject_content_type(scope, headers)
@@ -159,7 +164,10 @@ class SecurityMiddleware:
             is_allowed, session = self._access.is_token(token.strip()), None
         else:
             session_id = HTTPConnection(scope).cookies.get(session_cookie_name(scope), "")
-            session = await self._access.find_session(session_id)
+            try:
+                session = await self._access.find_session(session_id)
+            except SalvoError as error:  # the sessions of users are in the database, which may not answer
+                return error_answer(error)
             is_allowed = session is not None
         if is_allowed:
             scope.setdefault("state", {}).update(session=session, user=OPERATOR if session is None else session.user)
@@ -179,27 +187,54 @@ _LOGIN_HINT = (
 
 
 def set_session_cookie(response: Response, scope: Scope, session_id: str) -> None:
-    """Let the browser send the session's id. Over TLS, which a proxy adds, it is sent over TLS only."""
+    """Let the browser send the session's id."""
+    set_private_cookie(response, scope, session_cookie_name(scope), session_id, LONGEST_LIFETIME)
+
+
+def set_private_cookie(response: Response, scope: Scope, name: str, value: str, lifetime: timedelta) -> None:
+    """Set a cookie that no script and no other site gets. Over TLS, which a proxy adds, it is sent over TLS only."""
     response.set_cookie(
-        session_cookie_name(scope),
-        session_id,
-        max_age=int(LONGEST_LIFETIME.total_seconds()),
-        secure=Headers(scope=scope).get("origin", "").startswith("https://"),
+        name,
+        value,
+        max_age=int(lifetime.total_seconds()),
+        secure=_is_over_tls(Headers(scope=scope)),
         httponly=True,
         samesite="strict",
     )
 
 
+def _is_over_tls(headers: Headers) -> bool:
+    """Return whether the browser uses TLS, by its Origin. It sends none when an address is typed.
+
+    Browsers send the Sec-Fetch headers over TLS and to loopback only.
+    """
+    origin = headers.get("origin")
+    if origin is not None:
+        return origin.startswith("https://")
+    name = _PORT.sub("", headers.get("host", "").lower())
+    is_loopback = name in LOOPBACK or name.endswith(".localhost")
+    return "sec-fetch-site" in headers and not is_loopback
+
+
 def session_cookie_name(scope: Scope) -> str:
+    return _cookie_name("salvo_session", scope)
+
+
+def oidc_cookie_name(scope: Scope) -> str:
+    """Return the name of the cookie by which a browser is recognised that comes back from the OIDC provider."""
+    return _cookie_name("salvo_oidc", scope)
+
+
+def _cookie_name(name: str, scope: Scope) -> str:
     """Return a name of its own for each port, because browsers do not separate cookies by port.
 
     On a Unix socket it is the port of the tunnel, which the browser sends in the Host header.
     """
     port = _port(scope)
     if port is not None:
-        return f"salvo_session_{port}"
+        return f"{name}_{port}"
     tunnel = _PORT.search(Headers(scope=scope).get("host", ""))
-    return f"salvo_session_{tunnel.group()[1:]}" if tunnel else "salvo_session"
+    return f"{name}_{tunnel.group()[1:]}" if tunnel else name
 
 
 def _port(scope: Scope) -> int | None:

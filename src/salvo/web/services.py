@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import field
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
 
@@ -22,6 +22,9 @@ from salvo.web.read_files import ReadFiles
 from salvo.web.responses import ConflictError
 from salvo.web.sessions import AccessControl, CurrentUser, LoginSession
 from salvo.web.settings import Settings
+
+if TYPE_CHECKING:  # it needs an optional dependency
+    from salvo.web.oidc.login import OidcLogin
 
 MAX_TRIALS = 2
 """Trials of playbooks at the same time, beside the evaluations."""
@@ -42,8 +45,17 @@ class Services:
     """Reads the key with which this server signs, if it has one. It stays here."""
     closing: asyncio.Event
     """Set when the server shuts down: event streams that would never end are closed then."""
+    oidc: OidcLogin | None = None
+    """The login with an OIDC provider, if there is one."""
     trials: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_TRIALS))
     """Held while a playbook is tried; further trials wait."""
+
+    def oidc_login(self) -> OidcLogin:
+        if self.oidc is None:
+            raise ConflictError(
+                "This server has no login provider.", hint="Log in with a password, or the address that it printed."
+            )
+        return self.oidc
 
     def load(self, name: str) -> StoredEvaluation:
         """Load an evaluation by its id, a prefix of it, or "latest". Blocks."""

@@ -17,8 +17,9 @@ from datetime import datetime, timedelta
 
 from salvo.engine.runtime.clock import Clock
 from salvo.playbooks.accounts.account_store import AccountStore
-from salvo.playbooks.accounts.users import OPERATOR_NAME, Role
+from salvo.playbooks.accounts.users import OPERATOR_NAME, LoginMethod, OidcIdentity, Role
 from salvo.records import record
+from salvo.web.responses import ForbiddenError
 
 IDLE_LIFETIME = timedelta(hours=12)
 """A session ends so long after its last request."""
@@ -37,6 +38,8 @@ class CurrentUser:
     role: Role
     authenticated: bool
     """Whether this is one person, who proved it; then what they do is recorded in their name."""
+    has_password: bool = False
+    """Whether they have a password here, which they can change."""
 
     @property
     def authenticated_name(self) -> str | None:
@@ -153,11 +156,18 @@ class AccessControl:
         self.codes = LoginCodes(clock)
         self._token_hash = None if token is None else _hash(token)
 
-    async def start_session(self, accounts: AccountStore, name: str) -> str:
-        """Start a session of a user and return its id, the value of the cookie."""
+    async def start_session(
+        self, accounts: AccountStore, name: str, login: LoginMethod | None, proof: str | OidcIdentity
+    ) -> str:
+        """Start a session of a user and return its id, the value of the cookie. None: they were logged in before.
+
+        `proof` is the hash of the password that was given, or whom the OIDC provider vouched for. ForbiddenError if it
+        is no longer that of the user.
+        """
         session_id = _random_text()
         expires = self._clock.now() + IDLE_LIFETIME
-        await asyncio.to_thread(accounts.sessions.start, _hash(session_id), name, expires)
+        if not await asyncio.to_thread(accounts.sessions.start, _hash(session_id), name, expires, login, proof):
+            raise ForbiddenError("This account was changed during the login.", hint="Log in again.")
         return session_id
 
     async def find_session(self, session_id: str) -> LoginSession | None:
@@ -185,7 +195,7 @@ class AccessControl:
         expires = session.expires
         if prolong:
             expires = accounts.sessions.prolong(id_hash, session, _prolonged(self._clock.now(), session.created))
-        user = CurrentUser(session.name, session.role, authenticated=True)
+        user = CurrentUser(session.name, session.role, authenticated=True, has_password=session.has_password)
         return LoginSession(id_hash, user, session.created, expires)
 
     def is_token(self, token: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from ipaddress import ip_address
 from pathlib import Path
 
 from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.wire.addresses import without_version
 from salvo.errors import UsageError
 from salvo.records import record
+from salvo.web.oidc.settings import OidcSettings
 
 STATIC = Path(__file__).parent / "static"
 """The built page. `make serve` and the package build create it; it is not in git."""
@@ -51,6 +52,8 @@ class Settings:
     """Evaluations that run at the same time; the others are queued."""
     max_queued: int = 200
     """Evaluations that wait, on all servers that use the database."""
+    oidc: OidcSettings | None = None
+    """The provider with which people log in; None: only with passwords, or the addresses that are printed."""
     static: Path = STATIC
     clock: Clock = field(default_factory=SystemClock)
 
@@ -59,14 +62,9 @@ class Settings:
         if base_url is None:
             return None
         for allowed in self.base_urls:
-            if server_of(base_url) == server_of(allowed):
+            if without_version(base_url) == without_version(allowed):
                 return allowed
         raise UsageError(
             "This server does not send texts to that address.",
             hint="To allow the address, start the server with --allow-base-url.",
         )
-
-
-def server_of(base_url: str) -> str:
-    """Return a base URL without /v1, which may be given or not."""
-    return re.sub(r"(/v1)*/*$", "", base_url)

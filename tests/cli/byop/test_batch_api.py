@@ -1,6 +1,5 @@
 """`byop run --batch-api` and `byop collect`: votes through a provider's batch API."""
 
-import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -10,13 +9,6 @@ from inline_snapshot import snapshot
 
 from tests.support.byop_project import CLAUDE, GPT, ByopProject, ScriptedJudge, masked, results
 from tests.support.provider import LoopbackProvider
-from tests.support.provider.batches import How
-
-
-def end_batches(provider: LoopbackProvider, how: How = "completed") -> None:
-    for batch in provider.batch_api.batches:
-        if batch.status == "in_progress":
-            asyncio.run_coroutine_threadsafe(provider.batch_api.end(batch, how), provider._loop).result()
 
 
 def states(project: ByopProject) -> list[str]:
@@ -46,7 +38,7 @@ def test_an_evaluation_waits_and_is_completed_at_half_the_price(project: ByopPro
         assert project.byop("run", "--resume", "latest").exit_code == 2, "it would be paid for twice"
         early = project.byop("collect")
         listed = project.byop("history")
-        end_batches(provider)
+        provider.end_batches()
         collected = project.byop("collect", "--json")
         again = project.byop("collect")
     assert (shown.exit_code, early.exit_code) == (3, 3)
@@ -71,7 +63,7 @@ def test_what_is_printed(project: ByopProject) -> None:
         project.reach(provider)
         shown = project.byop("run", "output.md", "--batch-api")
         early = project.byop("collect", "latest")
-        end_batches(provider)
+        provider.end_batches()
         collected = project.byop("collect", "latest")
     assert masked(shown.stderr) == snapshot("""\
 The text is sent to 127.0.0.1:PORT (anthropic/claude-sonnet-4-6): 12 questions with about 109 tokens of text each.
@@ -94,7 +86,7 @@ def test_a_crash_before_the_provider_s_id_is_stored_starts_no_second_batch(proje
         if kill_at == "planned":
             provider.batch_api.batches.clear()
         project.byop("collect")
-        end_batches(provider)
+        provider.end_batches()
         collected = project.byop("collect")
     assert len(provider.batch_api.batches) == 1, collected.output
     assert len(provider.requests) == 12
@@ -105,7 +97,7 @@ def test_items_without_an_answer_are_missing_votes(project: ByopProject) -> None
     with LoopbackProvider(ScriptedJudge()) as provider:
         project.reach(provider)
         project.byop("run", "output.md", "--batch-api")
-        end_batches(provider, "expired")
+        provider.end_batches("expired")
         collected = project.byop("collect")
         assert collected.exit_code == 3
         assert "INCOMPLETE" in collected.stdout

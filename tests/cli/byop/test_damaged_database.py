@@ -13,14 +13,19 @@ import pytest
 from sqlalchemy import Integer
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.playbooks.accounts.users import Role
+from salvo.playbooks.documents.matrix import DocumentBatch, UnreadDocument
+from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import metadata
 from tests.support.clock import HeldClock
-from tests.support.playbooks import a_vote
+from tests.support.playbooks import a_playbook, a_vote
+from tests.support.reviews import override
 from tests.support.stored_evaluations import NAMES, Byop, begin_evaluation, finish_evaluation
 from tests.support.web import CARELESS
 
 DAMAGED, INTACT, STOPPED = NAMES
+SAVED = a_playbook().id
 ABOUT_EVALUATIONS = {"byop_evaluations": "id", "byop_votes": "evaluation_id", "byop_baselines": "evaluation_id"}
 """The column with the id of the evaluation, by the table."""
 BINARY = b"\x00\xff"
@@ -45,6 +50,17 @@ COMMANDS = (
     "audit",
     "audit --json",
     "baseline list",
+    "batch",
+    "batch latest",
+    "playbooks",
+    "playbooks --json",
+    f"playbooks show {SAVED}",
+    "review",
+    f"review {DAMAGED}",
+    f"share {DAMAGED} --list",
+    "user list",
+    "user list --json",
+    "user role Ada reader",
     f"replay {DAMAGED}",
     f"run --resume {STOPPED}",
     f"baseline set {DAMAGED}",
@@ -55,15 +71,22 @@ READING = (f"show {DAMAGED}", f"verify {DAMAGED}", f"replay {DAMAGED}", "drift -
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two reports, of which one is a baseline, and an interrupted evaluation."""
+    """Two reports, an interrupted evaluation, and at least one row of everything else that people make."""
     file = tmp_path_factory.mktemp("original") / "byop_runs.db"
     with EvaluationStore.open(f"sqlite:///{file}", HeldClock()) as store:
-        finish_evaluation(store, DAMAGED)
+        store.batches.create(DocumentBatch("batch-0001", "2026-11-18T08:00:00.000+00:00", "Leases", "leases", 2))
+        store.batches.add_unread("batch-0001", UnreadDocument("lease.pdf", "It is encrypted."))
+        finish_evaluation(store, DAMAGED, group="batch-0001", document_identity=DocumentIdentity("Lease"))
         finish_evaluation(store, INTACT)
         begin_evaluation(store, STOPPED, evaluator="rules")
         store.save_votes(STOPPED, [a_vote()])
         store.interrupt(STOPPED)
         store.set_baseline(DAMAGED)
+        store.reviews.add(DAMAGED, override())
+        store.saved_playbooks.save(a_playbook(), saved_by="Dana", note="First.", based_on=None)
+        store.accounts.users.add("Ada", Role.REVIEWER, "a hash")
+        shared = store.share_links.create(DAMAGED, note="For counsel.", user="Ada")
+        store.share_links.open(shared.token)
     return file
 
 
@@ -167,6 +190,28 @@ def test_a_command_that_needs_what_is_damaged_names_the_evaluation(
     assert run("history").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "table, column, value, command, message",
+    [
+        ("byop_users", "role", "bogus", "user list", "user Ada is damaged: 'bogus' is not a valid Role"),
+        ("byop_users", "name", BINARY, "user list --json", "user b'\\x00\\xff' is damaged: name is binary data"),
+        ("byop_users", "role", "bogus", f"share {DAMAGED} --list", "share link id-"),
+        ("byop_share_links", "note", BINARY, f"share {DAMAGED} --list", "note is binary data"),
+        ("byop_batches", "planned", "many", "batch", "batch of documents batch-0001 is damaged: planned is a text"),
+        ("byop_batches", "unread", "[7]", "batch latest", "batch of documents batch-0001 is damaged"),
+        ("byop_playbook_versions", "note", BINARY, "playbooks", f"version 1 of the playbook {SAVED} is damaged"),
+    ],
+)
+def test_a_damaged_row_of_another_table_is_named(
+    run: Byop, database: sqlite3.Connection, table: str, column: str, value: Any, command: str, message: str
+) -> None:
+    damage(database, table, column, value)
+    result = run(*command.split())
+    assert result.exit_code == ExitCode.NOT_JUDGED
+    assert message in result.stderr
+    assert "`byop verify --all` says what was altered." in result.stderr
+
+
 def test_a_damaged_evaluation_can_be_deleted(run: Byop, database: sqlite3.Connection) -> None:
     for column in ("state", "subject", "report_hash", "report"):
         damage(database, "byop_evaluations", column, BINARY)
@@ -198,12 +243,13 @@ COLUMNS = [
 
 
 @pytest.mark.load
+@pytest.mark.parametrize("table", sorted({table for table, _ in COLUMNS}))
 @pytest.mark.parametrize("value", [BINARY, "bogus", "[]", '{"check_results": 7}'])
 def test_no_damaged_value_ends_a_command_with_a_traceback(
-    run: Byop, database: sqlite3.Connection, original: Path, value: Any
+    run: Byop, database: sqlite3.Connection, original: Path, value: Any, table: str
 ) -> None:
     failures = []
-    for table, column in COLUMNS:
+    for column in [column for its_table, column in COLUMNS if its_table == table]:
         restore(database, original)
         damage(database, table, column, value)
         failures += tracebacks(run, COMMANDS, f"{table}.{column}")

@@ -177,8 +177,8 @@ TEXT shows whether the text is the same as in the row above, EVALUATOR who judge
     points = json.loads(project.byop("drift", "--subject", "DPA", "--json").stdout)
     assert [point["status"] for point in points] == ["STABLE", "OBSERVE", "ALERT"]
     assert points[2]["outcomes"]["certainty_language"] == "fail"
-    nothing = project.byop("drift", "--subject", "DPX")
+    nothing = project.byop("drift", "--subject", "DPX; exit")
     assert nothing.stdout == snapshot("""\
-There is no report on the subject “DPX” yet.
-Create one: byop run FILE --subject DPX
+There is no report on the subject “DPX; exit” yet.
+Create one: byop run FILE --subject 'DPX; exit'
 """)

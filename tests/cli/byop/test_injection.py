@@ -139,6 +139,10 @@ def test_hidden_text_of_a_document_is_no_evidence_and_stands_at_the_top_of_every
     [finding] = poisoned["artifact_findings"]
     assert (finding["kind"], hidden in finding["span"]) == ("hidden_in_document", True)
     shown = project.byop("run", "hidden.docx", "--no-store", "-o", "r.html", "-o", "r.md")
-    for rendering in (shown.stdout, (project.folder / "r.html").read_text(), (project.folder / "r.md").read_text()):
+    page = (project.folder / "r.html").read_text()
+    for rendering in (shown.stdout, page, (project.folder / "r.md").read_text()):
         assert rendering.index("In 1 place the text addresses its evaluator, or hides") < rendering.index("Checks")
-        assert rendering.index("The passage was read from a document") < rendering.index("Checks")
+        where = "The passage was read from a document"
+        # On the page, the notice is a link to the finding, which stands after the table of the checks.
+        assert rendering.index('href="#findings"' if rendering is page else where) < rendering.index("Checks")
+        assert where in rendering

@@ -102,6 +102,13 @@ def test_a_sign_off_is_marked_when_something_changes_and_can_be_withdrawn(run: B
     assert [event["action"] for event in section["events"]] == ["override", "sign_off", "comment", "withdraw"]
 
 
+def test_a_check_that_measures_the_evaluator_is_commented_on_but_not_decided(run: Byop, report_id: str) -> None:
+    refused = run("review", report_id, "--accept", "run_variance")
+    assert refused.exit_code == ExitCode.USAGE
+    assert "it is computed from the evaluator's other results" in words(refused.stderr)
+    assert run("review", report_id, "--comment", "Why?", "--on", "run_variance").exit_code == ExitCode.OK
+
+
 def test_an_amended_override_has_its_new_result(run: Byop, store: EvaluationStore, report_id: str) -> None:
     event = store.reviews.add(report_id, override("Ada"))
     options = ("--amend", event.event_id, "--result", "indeterminate", "--reason", "It depends.", "--by", "Ada")

@@ -13,7 +13,7 @@ from salvo.playbooks.audit import signatures, signing
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.export import html
-from salvo.playbooks.report.report import ReportFile, read_report
+from salvo.playbooks.report.report_document import ReportFile, read_report
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation

@@ -1,8 +1,6 @@
 """`salvo run --judges batch` and `salvo collect`: judges are asked through the providers' batch APIs."""
 
-import asyncio
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,16 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from tests.support.greeting import GREET, JUDGE_POLITENESS, agent_and_judge, by_the_text, verdict
+from tests.support.greeting import (
+    GREET,
+    JUDGE_POLITENESS,
+    LOOKS_ONCE,
+    agent_and_judge,
+    backdate_batches,
+    by_the_text,
+    tidy_lines,
+    verdict,
+)
 from tests.support.processes import wait_until
 from tests.support.project import UserProject
 from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
@@ -25,31 +32,8 @@ def greeting(project: UserProject) -> UserProject:
     return project
 
 
-def end_batches(provider: LoopbackProvider, how: How = "completed") -> None:
-    for batch in provider.batch_api.batches:
-        if batch.status == "in_progress":
-            asyncio.run_coroutine_threadsafe(provider.batch_api.end(batch, how), provider._loop).result()
-
-
-def tidy(text: str) -> str:
-    return re.sub(r"\b[0-9a-z]{16}\b", "ID", re.sub(r"127\.0\.0\.1:\d+", "LOOPBACK", text))
-
-
-def without_times(text: str) -> list[str]:
-    lines = (line for line in tidy(text).splitlines() if not line.startswith("latency"))
-    return [line for line in lines if line]
-
-
 def results(project: UserProject) -> list[dict[str, Any]]:
     return [json.loads(file.read_text()) for file in project.runs()]
-
-
-def backdate(project: UserProject) -> None:
-    """Make every planned batch older than any request of a killed process could be."""
-    for file in (project.store / "question-batches").glob("*/batch.json"):
-        batch = json.loads(file.read_text())
-        batch["planned_at"] = "2026-11-18T00:00:00+00:00"
-        file.write_text(json.dumps(batch))
 
 
 def test_the_votes_are_collected_the_next_day_and_cost_half(greeting: UserProject) -> None:
@@ -58,12 +42,12 @@ def test_the_votes_are_collected_the_next_day_and_cost_half(greeting: UserProjec
         shown = greeting.salvo("run", "-n", "4", "-j", "1", "--judges", "batch")
         direct_calls = len(provider.requests)
         early = greeting.salvo("collect")
-        end_batches(provider)
+        provider.end_batches()
         collected = greeting.salvo("collect", "latest")
         again = greeting.salvo("collect")
     assert direct_calls == 4, "only the agent is called directly"
     assert shown.exit_code == 3
-    assert without_times(shown.stdout) == snapshot(
+    assert tidy_lines(shown.stdout) == snapshot(
         [
             "greet  0/4 runs  pass-rate: unknown  avg-score: unknown",
             "─────────────────────────────────────────────────────────",
@@ -77,7 +61,7 @@ def test_the_votes_are_collected_the_next_day_and_cost_half(greeting: UserProjec
             "Overall: not judged, because 4 runs wait for judges.",
         ]
     )
-    assert without_times(shown.stderr) == snapshot(
+    assert tidy_lines(shown.stderr) == snapshot(
         [
             "Calls go to http://LOOPBACK/v1, with OPENAI_BASE_URL, OPENAI_API_KEY.",
             "1/4 runs done, 0 passed, 1 waiting for judges, <$0.0001",
@@ -88,10 +72,10 @@ def test_the_votes_are_collected_the_next_day_and_cost_half(greeting: UserProjec
         ]
     )
     assert early.exit_code == 3
-    assert without_times(early.stderr) == snapshot(["batch_0000: in_progress, 0 done (12 votes of gpt-5.4-mini)."])
+    assert tidy_lines(early.stderr) == snapshot(["batch_0000: in_progress, 0 done (12 votes of gpt-5.4-mini)."])
     assert early.stdout == shown.stdout
     assert collected.exit_code == 1, "as `salvo run` would have"
-    assert without_times(collected.stdout) == snapshot(
+    assert tidy_lines(collected.stdout) == snapshot(
         [
             "greet  4/4 runs  pass-rate: 50%  avg-score: 0.75",
             "─────────────────────────────────────────────────────────",
@@ -108,7 +92,7 @@ def test_the_votes_are_collected_the_next_day_and_cost_half(greeting: UserProjec
             "identical  4 of 4 runs have the same calls and output as another",
         ]
     )
-    assert without_times(collected.stderr) == snapshot(
+    assert tidy_lines(collected.stderr) == snapshot(
         ["batch_0000: completed (12 votes of gpt-5.4-mini).", "4 runs judged."]
     )
     assert (again.exit_code, again.stderr) == (0, "No run waits for a judge.\n")
@@ -125,7 +109,7 @@ def test_a_batch_gives_what_direct_calls_give_at_half_the_price(greeting: UserPr
         direct, bodies = results(greeting), [request.body for request in provider.requests if request.system]
         provider.play(agent_and_judge(by_the_text))
         greeting.salvo("run", "-n", "2", "-j", "1", "--judges", "batch")
-        end_batches(provider)
+        provider.end_batches()
         greeting.salvo("collect")
     batched = results(greeting)[2:]
     assert [comparable(result) for result in batched] == [comparable(result) for result in direct]
@@ -138,7 +122,7 @@ def test_a_recorded_run_replays_identically_and_its_votes_are_in_the_recording(g
         greeting.reach(provider)
         greeting.salvo("run", "-n", "2", "-j", "1", "--judges", "batch", "--record")
         assert not list((greeting.store / "recordings").iterdir())
-        end_batches(provider)
+        provider.end_batches()
         greeting.salvo("collect")
     stored = results(greeting)
     replayed = greeting.salvo("replay", "latest")
@@ -165,10 +149,10 @@ def test_a_crash_before_the_provider_s_id_is_stored_starts_no_second_batch(
         file.write_text(json.dumps({**batch, "batch_id": ""}))  # as if killed before the answer arrived
         if kill_at == "planned":
             provider.batch_api.batches.clear()  # as if killed before anything was sent
-        backdate(greeting)
-        end_batches(provider)
+        backdate_batches(greeting)
+        provider.end_batches()
         again = greeting.salvo("collect")
-        end_batches(provider)
+        provider.end_batches()
         greeting.salvo("collect")
     assert len(provider.batch_api.batches) == 1, again.output
     assert len([request for request in provider.requests if request.system]) == 2 * 3
@@ -189,10 +173,10 @@ def test_a_command_that_is_killed_while_it_submits_loses_nothing_and_pays_once(
         process.kill()
         process.communicate()
         created = len(provider.batch_api.batches)
-        backdate(greeting)
-        end_batches(provider)
+        backdate_batches(greeting)
+        provider.end_batches()
         greeting.salvo("collect")
-        end_batches(provider)
+        provider.end_batches()
         collected = greeting.salvo("collect")
         submitted = len(provider.batch_api.batches)
     assert (created, submitted) == (0 if fault == "hung first" else 1, 1)
@@ -216,8 +200,8 @@ def test_a_lost_answer_to_the_submission_starts_no_second_batch(greeting: UserPr
         shown = greeting.salvo("run", "-n", "2", "--judges", "batch")
         assert shown.exit_code == 3
         assert "closed the connection without a reply" in shown.stderr
-        backdate(greeting)
-        end_batches(provider)
+        backdate_batches(greeting)
+        provider.end_batches()
         collected = greeting.salvo("collect")
     assert len(provider.batch_api.batches) == 1, collected.output
     assert [result["outcome"] for result in results(greeting)] == ["passed", "failed"]
@@ -229,7 +213,7 @@ def test_a_crash_between_the_run_and_the_pending_file_judges_nothing_again(greet
         greeting.salvo("run", "-n", "1", "--judges", "batch")
         [pending] = (greeting.store / "pending").glob("*.json")
         content = pending.read_bytes()
-        end_batches(provider)
+        provider.end_batches()
         greeting.salvo("collect")
         before = [file.read_bytes() for file in greeting.runs()]
         pending.write_bytes(content)
@@ -245,7 +229,7 @@ def test_a_refused_submission_is_sent_again_by_collect(greeting: UserProject) ->
         provider.batch_api.faults.append("refused")
         shown = greeting.salvo("run", "-n", "1", "--judges", "batch")
         assert "Enqueued token limit reached." in shown.stderr
-        backdate(greeting)
+        backdate_batches(greeting)
         provider.batch_api.auto = "completed"
         collected = greeting.salvo("collect", "--wait", "--every", "0.01")
     assert collected.exit_code == 0, collected.output
@@ -276,7 +260,7 @@ def test_what_gives_no_vote_is_an_error_of_the_judge(
     with LoopbackProvider(agent_and_judge(judge)) as provider:
         greeting.reach(provider)
         greeting.salvo("run", "-n", "1", "--judges", "batch")
-        end_batches(provider, how)
+        provider.end_batches(how)
         collected = greeting.salvo("collect")
     assert collected.exit_code == 3, collected.output
     [result] = results(greeting)
@@ -289,7 +273,7 @@ def test_lines_of_the_results_that_cannot_be_read_are_no_votes(greeting: UserPro
         greeting.reach(provider)
         provider.batch_api.lines = {"0": "not JSON", "1": '{"custom_id": 7}'}
         greeting.salvo("run", "-n", "1", "--judges", "batch")
-        end_batches(provider)
+        provider.end_batches()
         greeting.salvo("collect")
     [result] = results(greeting)
     [_, judged] = result["eval_results"]
@@ -302,10 +286,10 @@ def test_two_judges_of_two_providers_are_two_batches_and_one_verdict(greeting: U
         greeting.reach(provider)
         greeting.salvo("run", "-n", "2", "-j", "1", "--judges", "batch", "--record")
         openai, claude = provider.batch_api.batches
-        asyncio.run_coroutine_threadsafe(provider.batch_api.end(openai), provider._loop).result()
+        provider.end_batch(openai)
         half = greeting.salvo("collect")
         assert not greeting.runs(), "a run needs all its votes"
-        end_batches(provider)
+        provider.end_batches()
         collected = greeting.salvo("collect")
     assert (openai.path, claude.path) == ("/v1/chat/completions", "/v1/messages")
     assert half.exit_code == 3
@@ -321,10 +305,10 @@ def test_a_crash_while_anthropic_s_batch_is_submitted(greeting: UserProject) -> 
         greeting.reach(provider)
         provider.batch_api.faults.append("lost")
         greeting.salvo("run", "-n", "1", "--judges", "batch")
-        backdate(greeting)
+        backdate_batches(greeting)
         undecided = greeting.salvo("collect")
         assert "may be the one that was being sent" in undecided.stderr, undecided.output
-        end_batches(provider)
+        provider.end_batches()
         collected = greeting.salvo("collect")
     assert len(provider.batch_api.batches) == 1
     assert collected.exit_code == 0, collected.output
@@ -346,7 +330,7 @@ def test_views_of_pending_runs_say_so(greeting: UserProject, tmp_path: Path) -> 
     assert "Runs that wait for their judges" in content["out.html"]
     assert content["out.jsonl"].count('"outcome":"pending"') == 2
     report = greeting.salvo("report", f"{summary['batch_id']}-0001")
-    assert without_times(report.stdout)[3:6] == snapshot(
+    assert tidy_lines(report.stdout)[3:6] == snapshot(
         [
             "  passed  final_text (jmespath), weight 1",
             "  pending  polite (llm_judge), weight 1",
@@ -380,24 +364,14 @@ def test_workers_defer_their_judges_too(greeting: UserProject) -> None:
 
 def test_an_assertion_without_a_judge_is_evaluated_once(greeting: UserProject) -> None:
     """A function that looks at a database finds something else a day later."""
-    greeting.write(
-        "looks_once.py",
-        """
-        import pathlib
-
-        def check(scenario, assertion, result):
-            with pathlib.Path("calls").open("a") as file:
-                file.write("x")
-            return True
-        """,
-    )
+    greeting.write("looks_once.py", LOOKS_ONCE)
     greeting.write(
         "scenarios/book_flight.yaml", GREET + JUDGE_POLITENESS + "  - {type: custom, function: looks_once.check}\n"
     )
     with LoopbackProvider(agent_and_judge(lambda _: verdict(True))) as provider:
         greeting.reach(provider)
         greeting.salvo("run", "-n", "1", "--judges", "batch")
-        end_batches(provider)
+        provider.end_batches()
         collected = greeting.salvo("collect")
     assert collected.exit_code == 0, collected.output
     assert (greeting.folder / "calls").read_text() == "x"
@@ -407,7 +381,7 @@ def test_no_key_is_stored(greeting: UserProject) -> None:
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeting.reach(provider)
         greeting.salvo("run", "-n", "1", "--judges", "batch", "--record")
-        end_batches(provider)
+        provider.end_batches()
         greeting.salvo("collect")
     stored = greeting.everything_stored()
     assert not any(key in stored for key in greeting.environ.values() if key.startswith("sk-"))
@@ -425,7 +399,7 @@ def test_runs_wait_for_their_judges_in_an_object_store(greeting: UserProject, bu
             assert "Nothing is missing" in resumed.stderr, resumed.output
             early = greeting.salvo("collect")
             assert early.exit_code == 3, early.output
-            end_batches(provider)
+            provider.end_batches()
             collected = greeting.salvo("collect")
             assert "2 runs judged." in collected.stderr, collected.output
             assert collected.exit_code == 1
@@ -443,6 +417,23 @@ def test_what_needs_verdicts_at_once_is_refused(greeting: UserProject, option: t
     shown = greeting.salvo("run", "--judges", "batch", *option)
     assert shown.exit_code == 2
     assert option[0] in shown.stderr
+
+
+@pytest.mark.parametrize("judge", [JUDGE_POLITENESS, CLAUDE], ids=["openai", "anthropic"])
+def test_a_batch_that_the_provider_does_not_know_is_named(greeting: UserProject, judge: str) -> None:
+    greeting.write("scenarios/book_flight.yaml", GREET + judge)
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeting.reach(provider)
+        greeting.salvo("run", "-n", "2", "--judges", "batch")
+        provider.batch_api.batches.clear()
+        collected = greeting.salvo("collect")
+        judged_anew = greeting.salvo("score", "latest")
+    assert collected.exit_code == 3
+    [line] = tidy_lines(collected.stderr)
+    assert "batch_0000" in line
+    assert "answered 404" in line
+    assert line.endswith("If the provider has deleted it, its votes cannot be collected.")
+    assert judged_anew.exit_code == 1, judged_anew.stderr
 
 
 def test_a_store_with_pending_runs_is_not_merged(greeting: UserProject) -> None:

@@ -1,15 +1,22 @@
 """`salvo score --judges batch` and `salvo judge --judges batch`, and their votes the next day."""
 
-import asyncio
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from tests.support.greeting import GREET, JUDGE_POLITENESS, agent_and_judge, by_the_text, verdict
+from tests.support.greeting import (
+    GREET,
+    JUDGE_POLITENESS,
+    LOOKS_ONCE,
+    agent_and_judge,
+    backdate_batches,
+    by_the_text,
+    tidy_lines,
+    verdict,
+)
 from tests.support.processes import wait_until
 from tests.support.project import UserProject
 from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
@@ -37,17 +44,6 @@ def greeted(project: UserProject) -> UserProject:
     return project
 
 
-def end_batches(provider: LoopbackProvider, how: How = "completed") -> None:
-    for batch in provider.batch_api.batches:
-        if batch.status == "in_progress":
-            asyncio.run_coroutine_threadsafe(provider.batch_api.end(batch, how), provider._loop).result()
-
-
-def tidy(text: str) -> list[str]:
-    text = re.sub(r"\b[0-9a-z]{16}\b", "ID", re.sub(r"127\.0\.0\.1:\d+", "LOOPBACK", text))
-    return [line for line in text.splitlines() if line and not line.startswith("latency")]
-
-
 def score_id(project: UserProject) -> str:
     return max(folder.name for folder in (project.store / "scores").iterdir())
 
@@ -66,14 +62,6 @@ def judge_calls(provider: LoopbackProvider) -> int:
     return len([request for request in provider.requests if request.system])
 
 
-def backdate(project: UserProject) -> None:
-    """Make every planned batch older than any request of a killed process could be."""
-    for file in (project.store / "question-batches").glob("*/batch.json"):
-        batch = json.loads(file.read_text())
-        batch["planned_at"] = "2026-11-18T00:00:00+00:00"
-        file.write_text(json.dumps(batch))
-
-
 def test_scores_are_collected_the_next_day_and_cost_half(greeted: UserProject) -> None:
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)
@@ -83,14 +71,14 @@ def test_scores_are_collected_the_next_day_and_cost_half(greeted: UserProject) -
         assert judge_calls(provider) == calls, "no judge is called directly"
         assert greeted.salvo("report", score_id(greeted)).stdout in shown.stdout
         early = greeted.salvo("collect")
-        end_batches(provider)
+        provider.end_batches()
         collected = greeted.salvo("collect", score_id(greeted))
         again = greeted.salvo("collect")
         batched = scores(greeted)
         greeted.salvo(*SCORE)
         direct = scores(greeted)
     assert shown.exit_code == 3
-    assert tidy(shown.stdout) == snapshot(
+    assert tidy_lines(shown.stdout) == snapshot(
         [
             "greet  0/4 runs  pass-rate: unknown  avg-score: unknown",
             "─────────────────────────────────────────────────────────",
@@ -106,7 +94,7 @@ def test_scores_are_collected_the_next_day_and_cost_half(greeted: UserProject) -
             "Stored as score-ID, which `salvo report` and `salvo compare` take.",
         ]
     )
-    assert tidy(shown.stderr) == snapshot(
+    assert tidy_lines(shown.stderr) == snapshot(
         [
             "Calls go to http://LOOPBACK/v1, with OPENAI_BASE_URL, OPENAI_API_KEY.",
             "1/4 runs prepared",
@@ -118,7 +106,7 @@ def test_scores_are_collected_the_next_day_and_cost_half(greeted: UserProject) -
     )
     assert (early.exit_code, early.stdout) == (3, shown.stdout)
     assert collected.exit_code == 0, collected.output
-    assert tidy(collected.stdout) == snapshot(
+    assert tidy_lines(collected.stdout) == snapshot(
         [
             "greet  4/4 runs  pass-rate: 50%  avg-score: 0.75",
             "─────────────────────────────────────────────────────────",
@@ -138,7 +126,9 @@ def test_scores_are_collected_the_next_day_and_cost_half(greeted: UserProject) -
             "Stored as score-ID, which `salvo report` and `salvo compare` take.",
         ]
     )
-    assert tidy(collected.stderr) == snapshot(["batch_0000: completed (12 votes of gpt-5.4-mini).", "4 runs judged."])
+    assert tidy_lines(collected.stderr) == snapshot(
+        ["batch_0000: completed (12 votes of gpt-5.4-mini).", "4 runs judged."]
+    )
     assert (again.exit_code, again.stderr) == (0, "No run waits for a judge.\n")
     assert [item.pop("judge_cost") for item in batched] == [item.pop("judge_cost") / 2 for item in direct]
     assert batched == direct
@@ -153,18 +143,18 @@ def test_judgings_are_collected_the_next_day_and_cost_half(greeted: UserProject)
         again = greeted.salvo(*JUDGE)
         assert judge_calls(provider) == calls, "what waits is not asked directly either"
         early = greeted.salvo("collect")
-        end_batches(provider)
+        provider.end_batches()
         collected = greeted.salvo("collect", "latest")
         direct = greeted.salvo("judge", "latest", "--times", "3", "-j", "1")
     assert shown.exit_code == again.exit_code == early.exit_code == 3
-    assert tidy(shown.stdout) == snapshot(
+    assert tidy_lines(shown.stdout) == snapshot(
         [
             "greet, batch ID: 0 of 4 judgings.",
             "4 judgings wait for their votes, which were asked for through a provider's batch API.",
             "  salvo collect ID",
         ]
     )
-    assert tidy(shown.stderr) == snapshot(
+    assert tidy_lines(shown.stderr) == snapshot(
         [
             "Calls go to http://LOOPBACK/v1, with OPENAI_BASE_URL, OPENAI_API_KEY.",
             "1/4 judgings prepared",
@@ -176,7 +166,7 @@ def test_judgings_are_collected_the_next_day_and_cost_half(greeted: UserProject)
     )
     assert again.stdout == early.stdout == shown.stdout
     assert collected.exit_code == 0, collected.output
-    assert tidy(collected.stdout) == snapshot(
+    assert tidy_lines(collected.stdout) == snapshot(
         [
             "polite: the judge always gave the same verdict on each of 2 transcripts; 0% (95% 0% to 85%) of the variation of the verdicts comes from the judge, the rest from the agent.",
             "  flip rate  0% of the verdicts (3 votes each), 0% of single votes",
@@ -188,8 +178,10 @@ def test_judgings_are_collected_the_next_day_and_cost_half(greeted: UserProject)
             "greet, batch ID: 4 judgings.",
         ]
     )
-    assert tidy(collected.stderr) == snapshot(["batch_0000: completed (12 votes of gpt-5.4-mini).", "4 judgings made."])
-    assert [line for line in tidy(direct.stdout) if "cost" in line] == snapshot(
+    assert tidy_lines(collected.stderr) == snapshot(
+        ["batch_0000: completed (12 votes of gpt-5.4-mini).", "4 judgings made."]
+    )
+    assert [line for line in tidy_lines(direct.stdout) if "cost" in line] == snapshot(
         [
             "  next       more runs would make the pass rate more precise than more votes (the standard error is 50.0 points; 50.0 with two more votes per run; 39.0 with more runs for the same cost)",
             "  cost       $0.0042; 4 judgings through the batch API, at half the price",
@@ -216,10 +208,10 @@ def test_a_command_that_is_killed_while_it_submits_loses_nothing_and_pays_once(
         wait_until(lambda: provider.batch_api.hanging)
         process.kill()
         process.communicate()
-        backdate(greeted)
-        end_batches(provider)
+        backdate_batches(greeted)
+        provider.end_batches()
         greeted.salvo("collect")
-        end_batches(provider)
+        provider.end_batches()
         collected = greeted.salvo("collect")
         votes = judge_calls(provider) - calls
     assert len(provider.batch_api.batches) == 1, collected.output
@@ -248,11 +240,11 @@ def test_a_failed_item_is_no_vote(
         provider.play(agent_and_judge(judge))
         greeted.salvo(*SCORE, *BATCH)
         greeted.salvo(*JUDGE, *BATCH)
-        end_batches(provider, how)
+        provider.end_batches(how)
         collected = greeted.salvo("collect")
         provider.play(agent_and_judge(by_the_text))
         asked_again = greeted.salvo(*JUDGE, *BATCH)
-        end_batches(provider)
+        provider.end_batches()
         complete = greeted.salvo("collect", "latest")
     assert collected.exit_code == 3, collected.output
     [score] = scores(greeted)
@@ -292,7 +284,7 @@ def test_a_scoring_that_is_resumed_makes_only_what_does_not_wait(greeted: UserPr
         greeted.salvo(*SCORE, *BATCH, "--max-cost", "0.001")
         resumed = greeted.salvo("score", "--resume", score_id(greeted), "-j", "1")
         assert greeted.salvo("score", "--resume", score_id(greeted), *BATCH).exit_code == 2
-        end_batches(provider)
+        provider.end_batches()
         collected = greeted.salvo("collect")
     assert resumed.exit_code == 3, resumed.output
     assert [len(batch.items) for batch in provider.batch_api.batches] == [3, 6]
@@ -301,23 +293,13 @@ def test_a_scoring_that_is_resumed_makes_only_what_does_not_wait(greeted: UserPr
 
 
 def test_an_assertion_without_a_judge_is_evaluated_once(greeted: UserProject) -> None:
-    greeted.write(
-        "looks_once.py",
-        """
-        import pathlib
-
-        def check(scenario, assertion, result):
-            with pathlib.Path("calls").open("a") as file:
-                file.write("x")
-            return True
-        """,
-    )
+    greeted.write("looks_once.py", LOOKS_ONCE)
     greeted.write("polite.yaml", POLITE + "  - {type: custom, function: looks_once.check}\n")
     with LoopbackProvider(agent_and_judge(lambda _: verdict(True))) as provider:
         greeted.reach(provider)
         greeted.salvo("run", "-n", "1")
         greeted.salvo(*SCORE, *BATCH)
-        end_batches(provider)
+        provider.end_batches()
         collected = greeted.salvo("collect")
     assert collected.exit_code == 0, collected.output
     assert (greeted.folder / "calls").read_text() == "x"
@@ -327,7 +309,7 @@ def test_a_scoring_says_how_its_own_judges_were_asked(greeted: UserProject) -> N
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)
         greeted.salvo("run", "-n", "2", "-j", "1", *BATCH)
-        end_batches(provider)
+        provider.end_batches()
         collected = greeted.salvo("collect")
         scored = greeted.salvo(*SCORE)
     assert "at half the price" in collected.stdout
@@ -338,18 +320,18 @@ def test_everything_that_waits_is_collected_and_one_document_is_of_one_thing(gre
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)
         greeted.salvo("run", "-n", "2", "-j", "1", *BATCH)
-        end_batches(provider)
+        provider.end_batches()
         greeted.salvo("collect")
         greeted.salvo(*SCORE, *BATCH)
         greeted.salvo(*JUDGE, *BATCH)
         refused = [greeted.salvo("collect", *option) for option in (("--json",), ("-o", "votes.xml"))]
         baseline = greeted.salvo("collect", "--against-baseline")
-        end_batches(provider)
+        provider.end_batches()
         scored = greeted.salvo("collect", score_id(greeted), "--json", "-o", "votes.xml")
         judged = greeted.salvo("collect", "latest", "--json")
         greeted.salvo("run", "-n", "1", *BATCH)
         greeted.salvo(*SCORE, *BATCH)
-        end_batches(provider)
+        provider.end_batches()
         everything = greeted.salvo("collect")
     for shown in (*refused, baseline):
         assert (shown.exit_code, "score-" in shown.stderr) == (2, True), shown.output
@@ -369,7 +351,7 @@ def test_what_waits_is_stored_in_an_object_store(greeted: UserProject, bucket: s
             shown = greeted.salvo(*command, *BATCH)
             assert shown.exit_code == 3, shown.output
             assert greeted.salvo("collect").exit_code == 3
-            end_batches(provider)
+            provider.end_batches()
             done = "2 runs judged." if command is SCORE else "4 judgings made."
             assert done in greeted.salvo("collect").stderr
         assert greeted.salvo("collect").stderr.endswith("No run waits for a judge.\n")
@@ -396,7 +378,7 @@ def test_no_key_is_stored(greeted: UserProject) -> None:
         greeted.salvo("run", "-n", "1")
         greeted.salvo(*SCORE, *BATCH)
         greeted.salvo(*JUDGE, *BATCH)
-        end_batches(provider)
+        provider.end_batches()
         greeted.salvo("collect")
     stored = greeted.everything_stored()
     assert not any(key in stored for key in greeted.environ.values() if key.startswith("sk-"))

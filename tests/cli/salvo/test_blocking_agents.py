@@ -126,6 +126,17 @@ def test_a_block_that_ends_in_time_is_named_and_judged(project: UserProject) -> 
     assert "s at napping.py, line 6. Other runs had to wait; this time is not counted as theirs." in ran.stderr
 
 
+def test_an_agent_that_fails_when_its_time_is_over_leaves_no_traceback(project: UserProject) -> None:
+    body = 'try:\n    await asyncio.sleep(30)\nexcept asyncio.CancelledError:\n    raise ValueError("closed") from None'
+    write(project, "failing", body, timeout=0.3)
+    with project.process("run") as process:
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert json.loads(project.runs()[0].read_text())["cause"] == "timeout"
+    assert "Traceback" not in errors
+    assert "never retrieved" not in errors
+
+
 def test_a_late_return_is_a_timeout_even_if_nothing_could_interrupt_it(project: UserProject) -> None:
     write(project, "late", "time.sleep(0.7)", timeout=0.5)
     assert outcomes_of(project.salvo("run", "--json")) == {"late": [("failed", "timeout")]}

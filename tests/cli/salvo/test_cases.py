@@ -244,6 +244,8 @@ def test_the_report_is_a_grid_with_the_variants_that_cannot_be_told_from_the_bes
         assert "cannot be told from the best" in text
         assert "standard error" in text
         assert "3 pairs" in text
+    for text in ((suite.folder / "report.md").read_text(), page):
+        assert ", 2 cases × 3 variants, 6 cells: " in text, "several spaces are shown as one there"
     assert json.loads(suite.salvo("report", "--grid", "--json").stdout)["grids"] == document["grids"]
 
 

@@ -206,6 +206,14 @@ class TestResume:
             assert (refused.exit_code, "cannot be resumed" in refused.stderr) == (2, True), refused.output
         assert not marker(unfinished).exists()
 
+    def test_the_command_that_is_offered_has_no_other_in_it(self, unfinished: UserProject) -> None:
+        """Somebody may paste it into a shell."""
+        adapter = "function:deploy.main; touch pasted"
+        change(unfinished, lambda batch: batch["settings"].update(overrides={"adapter": adapter, "runs": 2}))
+        refused = unfinished.salvo("run", "--resume", "latest")
+        assert refused.exit_code == 2
+        assert refused.stderr.rstrip().endswith(" --adapter 'function:deploy.main; touch pasted'")
+
     def test_an_adapter_of_the_stored_command_is_named_again(self, unfinished: UserProject) -> None:
         unfinished.write("deploy.py", EVIL.format(marker=str(marker(unfinished))))
 

@@ -256,6 +256,118 @@ def test_tests_of_a_csv_file_have_their_expectations_in_a_column(config: UserPro
     )
 
 
+def test_an_expectation_of_a_csv_file_may_have_no_value_and_one_without_a_counterpart_is_left_out(
+    config: UserProject,
+) -> None:
+    config.write(
+        "tests.csv",
+        "question,__expected\none,is-json\ntwo,latency(900)\nthree,icontains:par\nfour,is-xml\n"
+        "five,similar(0.8): Paris\nsix,similar:dot: Paris\nseven,a city: Paris\n",
+    )
+    config.write(
+        "promptfooconfig.yaml",
+        "prompts: ['{{question}}']\nproviders: openai:gpt-5.4-mini\ntests: file://tests.csv\n",
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "rows")
+    assert [line.partition(": tests")[2] for line in ran.stdout.splitlines() if "no such assertion" in line] == [
+        f".assert[0]: {name} was left out: Salvo has no such assertion" for name in ("is-xml", "similar", "similar:dot")
+    ]
+    first = [case["assertions"][0] for case in imported(config, "rows")["cases"]]
+    assert [item["type"] for item in first[:3]] == ["jmespath", "latency_limit", "text"]
+    assert first[1]["max_seconds"] == 0.9
+    assert first[-1]["value"] == "a city: Paris"
+
+
+def test_a_prompt_that_names_a_file_or_a_pattern_is_read_from_it(config: UserProject) -> None:
+    config.write("prompts/one.txt", "One {{question}}")
+    config.write("prompts/two.txt", "Two {{question}}")
+    config.write(
+        "promptfooconfig.yaml",
+        "prompts: [prompts/*.txt, 'file://prompts/ch*.json', prompts/none.txt, 'Is 3/4 a file.txt? {{question}}']\n"
+        "providers: openai:gpt-5.4-mini\ntests: [{vars: {question: Why}}]\n",
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "files")
+    assert ran.exit_code == 3, ran.output
+    assert "promptfooconfig.yaml:1: prompts[2]: prompts/none.txt was left out: " in ran.stdout
+    assert list(imported(config, "files")["matrix"]["prompt"].values()) == [
+        {"user_message": "One {{question}}"},
+        {"user_message": "Two {{question}}"},
+        {"system_prompt": "Be kind.", "user_message": "{{question}}"},
+        {"user_message": "Is 3/4 a file.txt? {{question}}"},
+    ]
+    assert config.salvo("validate").exit_code == 0
+
+
+def test_defaults_and_tests_may_be_in_files_of_yaml(config: UserProject) -> None:
+    config.write("default.yaml", "assert: [{type: contains, value: ok}]\n")
+    config.write("tests/a.yaml", "- {description: a, vars: {question: A}}\n- {description: b, vars: {question: B}}\n")
+    config.write("tests/b.yml", "{description: c, vars: {question: C}}\n")
+    config.write("tests/broken.yml", "{description: [c\n")
+    config.write(
+        "promptfooconfig.yaml",
+        "prompts: ['{{question}}']\nproviders: openai:gpt-5.4-mini\ndefaultTest: file://default.yaml\n"
+        "tests: [file://tests/*.y*ml]\n",
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "yaml")
+    assert "tests/broken.yml was left out: " in ran.stdout
+    cases = imported(config, "yaml")["cases"]
+    assert [(case["id"], case["question"]) for case in cases] == [("a", "A"), ("b", "B"), ("c", "C")]
+    assert all(case["assertions"][0]["value"] == "ok" for case in cases)
+
+
+def test_a_reference_to_a_template_of_assertions_is_resolved(config: UserProject) -> None:
+    config.write(
+        "promptfooconfig.yaml",
+        "prompts: ['{{question}}']\nproviders: openai:gpt-5.4-mini\n"
+        "assertionTemplates: {polite: {type: icontains, value: please}, a: {$ref: '#/assertionTemplates/a'}}\n"
+        "tests: [{vars: {question: A}, assert: [{$ref: '#/assertionTemplates/polite'}, {$ref: '#/assertionTemplates/a'},"
+        " {$ref: '#/nowhere'}, {$ref: other.yaml}]}]\n",
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "refs")
+    assert ran.stdout.count("is not an assertion with a type") == 3
+    assert [item["contains_all"] for item in imported(config, "refs")["cases"][0]["assertions"]] == [["please"]]
+
+
+def test_the_parts_of_a_set_weigh_together_what_the_set_weighs(config: UserProject) -> None:
+    config.write(
+        "promptfooconfig.yaml",
+        """
+        prompts: ['{{question}}']
+        providers: openai:gpt-5.4-mini
+        tests:
+          - vars: {question: A}
+            threshold: 0.5
+            assert:
+              - {type: contains, value: a}
+              - {type: assert-set, assert: [{type: contains, value: b, weight: 3}, {type: contains, value: c}]}
+              - type: assert-set
+                weight: 4
+                assert: [{type: contains, value: d}, {type: assert-set, assert: [{type: contains, value: e}]}]
+        """,
+    )
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "sets").exit_code == 0
+    assertions = imported(config, "sets")["cases"][0]["assertions"]
+    assert [(item["value"], item.get("weight", 1)) for item in assertions] == [
+        ("a", 1),
+        ("b", 0.75),
+        ("c", 0.25),
+        ("d", 2),
+        ("e", 2),
+    ]
+
+
+def test_what_would_make_the_scenario_invalid_is_left_out(config: UserProject) -> None:
+    config.write(
+        "promptfooconfig.yaml",
+        "prompts: ['{{question}}']\nproviders: [openai:gpt-5.4-mini, 'openai:chat:{{ env.MODEL }}']\n"
+        "tests: [{description: asks, vars: {question: A}}, {description: is silent, vars: {question: ''}}]\n",
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "valid")
+    assert "providers[1]: the provider openai:chat:{{ env.MODEL }} was left out" in ran.stdout
+    assert "tests[1]: the test is silent was left out: its message to the model would be empty" in ran.stdout
+    assert config.salvo("validate").exit_code == 0
+
+
 def test_scenarios_multiply_their_configurations_and_tests(config: UserProject) -> None:
     config.write(
         "promptfooconfig.yaml",
@@ -363,6 +475,17 @@ def test_a_link_is_not_written_through(config: UserProject, options: tuple[str, 
     ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", *options)
     assert (ran.exit_code, "is a link" in ran.output) == (2, True)
     assert not mine.exists()
+
+
+@pytest.mark.parametrize("options", [(), ("-o", "scenarios/imported", "--force")])
+def test_a_folder_that_is_a_link_is_not_written_into(config: UserProject, options: tuple[str, ...]) -> None:
+    mine = config.folder / "mine"
+    (config.folder / "scenarios").rename(mine)
+    before = sorted(mine.iterdir())
+    (config.folder / "scenarios").symlink_to(mine)
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", *options)
+    assert (ran.exit_code, "scenarios is a link" in ran.output) == (2, True)
+    assert sorted(mine.iterdir()) == before
 
 
 DEEP = "[" * 200_000

@@ -189,13 +189,13 @@ class TestLabelling:
         assert (refused.exit_code, "Nothing was imported" in refused.stderr) == (2, True)
 
     def test_writes_no_formula_for_a_spreadsheet(self, project: UserProject) -> None:
-        scenario = GREET.format(labels="").replace("The greeting is polite.", '"=HYPERLINK(1)"')
+        scenario = GREET.format(labels="").replace("The greeting is polite.", '"=HYPERLINK(1);=HYPERLINK(2)"')
         project.write("scenarios/book_flight.yaml", scenario)
         run(project, 4)
         file = project.folder / "questions.csv"
         project.salvo("label", "--export", str(file))
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            assert {row["rubric"] for row in csv.DictReader(lines)} == {"'=HYPERLINK(1)"}
+            assert {row["rubric"] for row in csv.DictReader(lines)} == {"'=HYPERLINK(1);'=HYPERLINK(2)"}
 
     def test_by_two_people_shows_how_well_they_agree(self, greeted: UserProject) -> None:
         run(greeted)

@@ -260,7 +260,8 @@ def test_a_time_limit_that_a_server_uses_up_is_not_the_agents(project: UserProje
 @pytest.mark.parametrize(
     "reply, status, message",
     [
-        (b"<html>", 200, "sent something that is no message of the protocol"),
+        (b"<html>", 200, 'sent something that is no message of the protocol: "<html>". Check mcp_servers.shop.url.'),
+        (b" " * (16 * 1024 * 1024 + 1), 200, "sent a message of more than 16,777,216 bytes."),
         (b"{}", 401, "refused the request with status 401. Check mcp_servers.shop.headers."),
         (b"oops", 502, "failed with status 502."),
         (b"", 307, "redirects with status 307, and a redirect is not followed"),

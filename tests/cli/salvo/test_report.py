@@ -133,6 +133,15 @@ def test_an_id_that_is_not_one_is_a_usage_error(store: RunStore, text: str, says
     assert says in shown.stderr
 
 
+@pytest.mark.parametrize("options", [["--html", "report.html"], ["--grid"]])
+def test_an_option_that_shows_a_whole_batch_names_the_batch_of_a_run(store: RunStore, options: list[str]) -> None:
+    shown = report("01k9batch-0003", *options)
+    assert (shown.exit_code, shown.stdout) == (ExitCode.USAGE, "")
+    assert f"01k9batch-0003 is the id of a run, and {options[0]} shows a whole batch." in shown.stderr
+    assert f"Its batch is 01k9batch: `salvo report 01k9batch {options[0]}" in shown.stderr
+    assert "No batch has an id that begins with 'zzz'" in report("zzz", *options).stderr
+
+
 def test_no_color_is_honoured_and_colours_never_reach_a_file(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" in CliRunner().invoke(salvo, ["report"], color=True).stdout
     assert "\x1b" not in report().stdout

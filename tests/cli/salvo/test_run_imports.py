@@ -26,6 +26,7 @@ NOT_LOADED = {
     "salvo.scenarios.analysis.compare": 7,
     "salvo.scenarios.analysis.grid": 7,
     "salvo.scenarios.labels.batch_labels": 5,
+    "salvo.scenarios.labels.label_store": 1,
     "salvo.scenarios.promptfoo": 10,
     "salvo.scenarios.replay": 8,
     "salvo.scenarios.report.export": 19,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
+from salvo.cli.exit_codes import ExitCode
 from tests.support.object_store import make_bucket, object_environment, object_store_server
 from tests.support.processes import wait_until
 from tests.support.project import UserProject
@@ -226,13 +227,47 @@ def test_what_a_shard_cannot_decide_is_refused_before_anything_is_spent(
     assert provider.requests == []
 
 
+def test_the_printed_name_gives_the_verdict_of_shards_that_were_given_none(suite: UserProject) -> None:
+    with LoopbackProvider(by_seed) as provider:
+        suite.reach(provider)
+        shards = [suite.salvo("run", "--shard", f"{number}/2", "--store", "shared") for number in (1, 2)]
+        printed = r"the same command with --batch (\S+) and without --shard gives it"
+        [name] = {match for ran in shards for match in re.findall(printed, ran.stdout)}
+        whole = suite.salvo("run", "--batch", name, "--store", "shared")
+    assert whole.exit_code == 0, whole.output
+    assert "2 scenarios: 2 passed. 14 runs: 2 failed, 12 passed." in whole.stdout
+    assert "Nothing is missing: every run was made." in whole.stderr
+    assert len(provider.requests) == 14
+
+
+def test_what_is_missing_of_a_named_batch_is_said_to_need_its_command(suite: UserProject) -> None:
+    """Such a batch is not resumed, so no report may recommend it."""
+    command = "the same salvo run --batch or --shard again"
+    files = [suite.folder / f"report.{suffix}" for suffix in ("md", "html")]
+    with LoopbackProvider(by_seed) as provider:
+        suite.reach(provider)
+        store = str(shard(suite, 1, 2))
+    merged = suite.salvo("merge", store, *(f"--output={file}" for file in files))
+    quiet = suite.salvo("merge", store, "-q")
+    shown = suite.salvo("report", "latest")
+    for text in (merged.stdout, quiet.stdout, shown.stdout, *(file.read_text() for file in files)):
+        assert command in text
+        assert "--resume" not in text
+    for run in suite.runs():
+        run.unlink()
+    batch_id = min((suite.store / "batches").glob("*.json")).stem
+    nothing = suite.salvo("replay", batch_id, "--re-eval")
+    assert nothing.exit_code == ExitCode.NOTHING
+    assert command in nothing.stderr
+
+
 def test_a_named_batch_is_continued_by_its_command_and_not_by_resume(suite: UserProject) -> None:
     with LoopbackProvider(by_seed) as provider:
         suite.reach(provider)
         suite.salvo("run", "--shard", "1/2", "--batch", "nightly")
         resumed = suite.salvo("run", "--resume", "latest")
     assert resumed.exit_code == 2
-    assert "Call the command with --batch again" in resumed.stderr
+    assert "Call the command again that started it, with the same --batch or --shard" in resumed.stderr
 
 
 def test_a_folder_without_a_store_is_named(suite: UserProject) -> None:
@@ -242,14 +277,16 @@ def test_a_folder_without_a_store_is_named(suite: UserProject) -> None:
 
 
 def test_shards_share_an_object_store_and_none_makes_the_runs_of_another(suite: UserProject) -> None:
-    with object_store_server() as endpoint, LoopbackProvider(lambda _: Say("hello", delay=2.0)) as provider:
+    with object_store_server() as endpoint, LoopbackProvider(lambda _: Say("hello")) as provider:
         make_bucket(endpoint, "shards")
+        provider.hold()  # until the other command was refused, however slow the machine is
         suite.reach(provider)
         suite.environ |= {**object_environment(endpoint), "XDG_CACHE_HOME": str(suite.folder / "cached")}
         options = ("--batch", "nightly", "--store", "s3://shards/runs")
         first = suite.process("run", "--shard", "1/2", *options)
         wait_until(lambda: len(provider.requests) > 0)
         twice = suite.salvo("run", "--shard", "1/2", *options)
+        provider.let_go()
         second = suite.salvo("run", "--shard", "2/2", *options)
         first.communicate(timeout=60)
         assert len(provider.requests) == 14

@@ -46,7 +46,7 @@ async def test_votes_are_asked_for_at_once_each_in_its_own_lane(name: str) -> No
     with LoopbackProvider(lambda request: Say(grade(next(arrivals) != 1)), latency=0.05) as provider:
         async with http_wire(provider) as http:
             recording = RecordingWire(http, REDACTOR)
-            votes = await judge.poll(WiredModel(name, recording), QUESTION, 3, "judge/2")
+            votes = await QUESTION.poll(WiredModel(name, recording), 3, "judge/2")
     assert provider.most_at_once == 3
     assert sorted(exchange.lane for exchange in recording.tape.exchanges) == [
         "judge/2/vote-1",
@@ -57,7 +57,7 @@ async def test_votes_are_asked_for_at_once_each_in_its_own_lane(name: str) -> No
     assert sorted(map(str, passed)) == ["False", "True", "True"]
     assert majority(passed) is True
 
-    replayed = await judge.poll(WiredModel(name, ReplayWire(recording.tape, REDACTOR)), QUESTION, 3, "judge/2")
+    replayed = await QUESTION.poll(WiredModel(name, ReplayWire(recording.tape, REDACTOR)), 3, "judge/2")
     assert [vote.answer for vote in replayed] == [vote.answer for vote in votes]
 
 
@@ -135,7 +135,7 @@ async def test_one_lost_vote_of_three_leaves_a_majority_and_two_do_not(said: lis
 
     with LoopbackProvider(by_turn(first, Say("still no idea"))) as provider:
         async with http_wire(provider) as http:
-            votes = await judge.poll(WiredModel("gpt-5.4-mini", http), QUESTION, 3, "judge")
+            votes = await QUESTION.poll(WiredModel("gpt-5.4-mini", http), 3, "judge")
     assert majority([vote.answer and vote.answer["passed"] for vote in votes]) is verdict
 
 
@@ -143,10 +143,10 @@ async def test_a_replay_that_misses_is_not_taken_for_a_missing_vote() -> None:
     with LoopbackProvider(Say(grade(True))) as provider:
         async with http_wire(provider) as http:
             recording = RecordingWire(http, REDACTOR)
-            await judge.poll(WiredModel("gpt-5.4-mini", recording), QUESTION, 2, "judge")
+            await QUESTION.poll(WiredModel("gpt-5.4-mini", recording), 2, "judge")
     replayed = WiredModel("gpt-5.4-mini", ReplayWire(recording.tape, REDACTOR))
     with pytest.raises(TapeMissError):
-        await judge.poll(replayed, QUESTION, 3, "judge")
+        await QUESTION.poll(replayed, 3, "judge")
 
 
 @given(

@@ -187,6 +187,15 @@ async def test_another_process_without_the_token_is_not_served(headers: dict[str
     assert there.heard.calls == []
 
 
+async def test_a_token_that_is_no_text_is_refused_like_another_one() -> None:
+    async with served(Say("hi")) as there:
+        host, _, port = there.gateway.origin.removeprefix("http://").partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET /openai/v1/models HTTP/1.1\r\nHost: x\r\nX-Api-Key: \xff\r\nConnection: close\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 401 ")
+        writer.close()
+
+
 async def test_a_rate_limit_is_waited_out_behind_the_gateway() -> None:
     async with served([Fault.rate_limited(retry_after=7), Say("hi")]) as there, there.anthropic as client:
         said = await client.messages.create(model=CLAUDE, max_tokens=100, messages=HELLO)

@@ -139,4 +139,4 @@ def test_a_list_that_is_none_is_an_error(result: dict[str, Any], error: str) -> 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"3", b"{}", b'{"jsonrpc": "1.0"}', b"\xff", b"[" * 100_000])
 def test_what_is_no_message_is_an_error(content: bytes) -> None:
     with pytest.raises(McpError, match="no message of the protocol"):
-        protocol.parse_message(content, "shop")
+        protocol.parse_message(content, "shop", "Look at its log.")

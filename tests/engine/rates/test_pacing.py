@@ -8,6 +8,7 @@ from salvo.engine.rates.pacing import Pacer
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.errors import UnreachableError
+from tests.support.virtual_time import VirtualClock, run_in_virtual_time
 
 REQUEST = WireRequest("openai", "/chat/completions", {"model": "gpt-5.4-mini"})
 
@@ -47,17 +48,20 @@ async def test_a_refusal_of_one_model_does_not_slow_another() -> None:
     assert [state.model for state in pacer.rates] == ["gpt-5.4-mini"]
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_lets_the_next_one_go() -> None:
-    pacer = Pacer(SystemClock(), lambda: None)
-    inner = ScriptedWire(429)
-    wire = pacer.wire(inner, not_measured)
-    await wire.send(REQUEST)
-    first, second = (asyncio.create_task(wire.send(REQUEST)) for _ in range(2))
-    await asyncio.sleep(0.1)
-    assert inner.sent == 1
-    first.cancel()
-    assert (await second).status == 200
-    assert first.cancelled()
+def test_a_call_that_is_cancelled_while_it_waits_lets_the_next_one_go() -> None:
+    async def cancel_the_first() -> None:
+        pacer = Pacer(VirtualClock(), lambda: None)
+        inner = ScriptedWire(429)
+        wire = pacer.wire(inner, not_measured)
+        await wire.send(REQUEST)
+        first, second = (asyncio.create_task(wire.send(REQUEST)) for _ in range(2))
+        await asyncio.sleep(0.1)
+        assert inner.sent == 1
+        first.cancel()
+        assert (await second).status == 200
+        assert first.cancelled()
+
+    run_in_virtual_time(cancel_the_first())
 
 
 async def test_a_connection_that_fails_is_not_a_refusal() -> None:

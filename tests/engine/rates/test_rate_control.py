@@ -1,11 +1,4 @@
-"""The controller against a simulated provider with a token bucket: thousands of calls in no time."""
-
-import heapq
-import random
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import count
+"""How one answer, one pause or one late turn changes the rate. What rate comes of it: run/sharing/test_virtual_rates.py."""
 
 import pytest
 
@@ -13,143 +6,11 @@ from salvo.engine.rates.rate_control import RateController
 from salvo.engine.rates.rate_headers import Headroom
 
 
-@dataclass
-class TokenBucket:
-    """Accepts `rate` calls per second on average, and `size` at once."""
-
-    rate: float
-    size: float
-    accepted: int = 0
-    refused: int = 0
-    refused_early: int = 0
-    tokens: float = field(init=False)
-    last: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.tokens = self.size
-
-    def accepts(self, now: float, early: int) -> bool:
-        self.tokens = min(self.size, self.tokens + (now - self.last) * self.rate)
-        self.last = now
-        if self.tokens < 1:
-            self.refused += 1
-            if self.accepted < early:
-                self.refused_early = self.refused
-            return False
-        self.tokens -= 1
-        self.accepted += 1
-        return True
-
-
-class Worker:
-    """Has calls to make, and makes as many at once as it may: more and more, until one is refused."""
-
-    def __init__(self, calls: int) -> None:
-        self.controller = RateController()
-        self.remaining = calls
-        self.in_flight = 0
-        self.at_once = 10.0
-        self.waiting = 0
-        self.wakes_at = 0.0
-
-    @property
-    def has_work(self) -> bool:
-        return bool(self.remaining or self.in_flight or self.waiting)
-
-
-class Simulation:
-    """Makes all calls of the workers, event by event. Several exchange their rates every second."""
-
-    def __init__(self, bucket: TokenBucket, workers: list[Worker], latency: float, seed: int) -> None:
-        self.bucket = bucket
-        self.workers = workers
-        self.latency = latency
-        self.chance = random.Random(seed)
-        self.early = sum(worker.remaining for worker in workers) // 5
-        self.end = 0.0
-        self._order = count()
-        self._events: list[tuple[float, int, Callable[[float], None]]] = []
-
-    def at(self, time: float, handle: Callable[[float], None]) -> None:
-        heapq.heappush(self._events, (time, next(self._order), handle))
-
-    def run(self) -> float:
-        """Return when the last call was accepted."""
-        for worker in self.workers:
-            self.at(0.0, partial(self.send, worker))
-        if len(self.workers) > 1:
-            self.at(1.0, self.share)
-        while self._events:
-            now, _, handle = heapq.heappop(self._events)
-            handle(now)
-        return self.end
-
-    def send(self, worker: Worker, now: float) -> None:
-        while worker.remaining and worker.in_flight + worker.waiting < worker.at_once:
-            worker.remaining -= 1
-            worker.waiting += 1
-        while worker.waiting:
-            if (wait := worker.controller.seconds_until_next(now)) > 1e-9:
-                if worker.wakes_at <= now or worker.wakes_at > now + wait + 1e-9:
-                    worker.wakes_at = now + wait
-                    self.at(worker.wakes_at, partial(self.send, worker))
-                return
-            worker.waiting -= 1
-            worker.in_flight += 1
-            worker.controller.sent(now)
-            self.at(now + self.latency * self.chance.uniform(0.35, 0.75), partial(self.arrive, worker, now))
-
-    def arrive(self, worker: Worker, sent_at: float, now: float) -> None:
-        accepted = self.bucket.accepts(now, self.early)
-        self.end = now if accepted else self.end
-        self.at(now + self.latency / 2, partial(self.answer, worker, sent_at, accepted))
-
-    def answer(self, worker: Worker, sent_at: float, accepted: bool, now: float) -> None:
-        worker.in_flight -= 1
-        if accepted:
-            worker.controller.was_accepted(now, sent_at, is_waited_for=worker.waiting > 0, headroom=None)
-            if worker.controller.rate is None:
-                worker.at_once = min(200.0, worker.at_once + 0.25)
-        else:
-            worker.controller.was_refused(now, sent_at)
-            self.at(now + self.chance.uniform(0.25, 0.5), partial(self.retry, worker))
-        self.send(worker, now)
-
-    def retry(self, worker: Worker, now: float) -> None:
-        worker.waiting += 1
-        self.send(worker, now)
-
-    def share(self, now: float) -> None:
-        busy = [worker.controller for worker in self.workers if worker.has_work and worker.controller.rate is not None]
-        if busy:
-            rate = sum(controller.rate or 0.0 for controller in busy) / len(busy)
-            settled_at = max(controller.settled_at for controller in busy)
-            for controller in busy:
-                controller.take_share(rate, settled_at, len(busy))
-        if any(worker.has_work for worker in self.workers):
-            self.at(now + 1.0, self.share)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("workers", [1, 4])
-@pytest.mark.parametrize("rate, latency", [(50, 0.2), (20, 0.05), (200, 0.5)])
-def test_the_rate_of_a_token_bucket_is_used_with_few_refusals(
-    rate: float, latency: float, workers: int, seed: int
-) -> None:
-    calls = int(rate * 100)
-    bucket = TokenBucket(rate, size=rate)
-    seconds = Simulation(bucket, [Worker(calls // workers) for _ in range(workers)], latency, seed).run()
-
-    assert bucket.accepted / (bucket.rate * seconds + bucket.size) > 0.9
-    # Once the rate is known. To learn it costs about as many refusals as calls are under way then.
-    assert (bucket.refused - bucket.refused_early) / (0.8 * calls) < 0.02
-
-
 def test_nothing_is_limited_before_the_first_refusal() -> None:
     controller = RateController()
     for number in range(100):
         assert controller.seconds_until_next(number / 100) == 0
-        controller.sent(number / 100)
+        controller.count_call(number / 100)
     assert controller.rate is None
 
 
@@ -157,7 +18,7 @@ def limited_controller() -> RateController:
     """Return a controller that has sent ten calls a second for two seconds, the last of which was refused."""
     controller = RateController()
     for number in range(20):
-        controller.sent(number / 10)
+        controller.count_call(number / 10)
         controller.was_accepted(number / 10, number / 10, is_waited_for=False, headroom=None)
     controller.was_refused(2.0, 2.0)
     return controller
@@ -175,10 +36,55 @@ def test_the_refusals_of_one_burst_cut_the_rate_once() -> None:
     assert controller.rate < rate
 
 
+def test_a_refusal_that_arrives_late_says_no_less_about_the_rate() -> None:
+    prompt, late = RateController(), RateController()
+    for controller, arrives_at in ((prompt, 2.0), (late, 12.0)):
+        for number in range(20):
+            controller.count_call(number / 10)
+        controller.was_refused(arrives_at, 1.9)
+    assert late.rate == prompt.rate
+
+
+def test_a_provider_that_allows_far_more_than_at_the_last_cut_is_soon_used() -> None:
+    controller, now, calls = limited_controller(), 5.0, 0
+    assert controller.rate is not None
+    while controller.rate < 100:
+        calls += 1
+        now += 1 / controller.rate
+        controller.was_accepted(now, now, is_waited_for=True, headroom=None)
+    assert calls < 1500  # 5 % at each of 80 calls, which is right near the limit, would need thousands
+
+
 def test_a_provider_that_asks_for_a_pause_gets_it() -> None:
     controller = limited_controller()
     controller.was_refused(2.1, 1.9, retry_after=7)
     assert controller.seconds_until_next(2.1) == pytest.approx(7)
+
+
+def send_all(controller: RateController, now: float, waits_since: float | None) -> int:
+    """Send as many calls as the controller allows at this time, and return how many."""
+    count = 0
+    while controller.seconds_until_next(now) == 0:
+        controller.count_call(now, waits_since)
+        count += 1
+    return count
+
+
+def test_turns_that_were_missed_while_a_call_waited_are_made_up_for() -> None:
+    controller = limited_controller()
+    controller.take_share(50.0, 2.0, 1)
+    send_all(controller, 10.0, None)
+    assert send_all(controller, 10.6, waits_since=10.0) == pytest.approx(30, abs=1)  # the machine was busy for 0.6 s
+    assert send_all(controller, 20.0, waits_since=10.6) == pytest.approx(50, abs=1)  # at most a second
+
+
+def test_an_idle_time_and_a_pause_are_followed_by_a_small_burst_at_most() -> None:
+    controller = limited_controller()
+    controller.take_share(50.0, 2.0, 1)
+    send_all(controller, 10.0, None)
+    assert send_all(controller, 10.6, waits_since=10.6) == pytest.approx(5, abs=1)  # nothing had waited
+    controller.was_refused(10.7, 1.0, retry_after=3)
+    assert send_all(controller, 13.7, waits_since=10.6) <= 2
 
 
 def test_a_very_long_pause_is_not_kept_for_all_calls() -> None:

@@ -12,9 +12,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.errors import InputError
-from salvo.playbooks.audit import signatures, signing
+from salvo.playbooks.audit import integrity, signatures, signing
 from salvo.playbooks.audit.head_key import default_key_file
-from salvo.playbooks.report.report import Signature
+from salvo.playbooks.report.report_document import Signature
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_whatever_is_changed_breaks_the_signature(key_file: Path, tmp_path: Path
 
 def test_the_encoding_is_that_of_dsse() -> None:
     """The example of the DSSE specification."""
-    encoded = signatures.pre_authentication_encoding("http://example.com/HelloWorld", b"hello world")
+    encoded = integrity.pre_authentication_encoding("http://example.com/HelloWorld", b"hello world")
     assert encoded == b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from salvo.playbooks.enums import FORBIDDEN_CLAIMS, Result, Severity, Status
-from salvo.playbooks.report import labels, terminal
+from salvo.playbooks.report import check_labels, labels, terminal
 from salvo.playbooks.report.export import html, markdown
 from salvo.playbooks.report.report import Report, Spending, Tokens
 from tests.playbooks.report.export.examples import (
@@ -60,7 +60,7 @@ def test_a_report_whose_texts_gave_way_to_hashes_says_so_everywhere() -> None:
 def test_unknown_stays_unknown() -> None:
     report = replace(everything(), spent=Spending(12, None, None, None))
     assert [row.value for row in labels.spending(report)] == ["12", *["unknown"] * 3, "unknown, summed over all calls"]
-    assert labels.score(None) == "unknown"
+    assert check_labels.score(None) == "unknown"
 
 
 def test_tokens_name_only_the_buckets_that_hold_some() -> None:
@@ -80,20 +80,20 @@ def test_tokens_name_only_the_buckets_that_hold_some() -> None:
 )
 def test_votes_are_counted_as_they_were_cast(results: list[Result], result: Result, told: str) -> None:
     runs = tuple(run(number, vote) for number, vote in enumerate(results, 1))
-    assert labels.votes(check("x", Severity.HIGH, result, "?", raw_runs=runs)) == told
+    assert check_labels.votes(check("x", Severity.HIGH, result, "?", raw_runs=runs)) == told
 
 
 def test_a_vote_that_its_evidence_did_not_bear_out_is_counted_for_what_it_was() -> None:
     overruled = check("x", Severity.HIGH, INDETERMINATE, "?", raw_result=FAIL, raw_runs=(run(1, FAIL), run(2, FAIL)))
-    assert labels.votes(overruled) == "2 of 2 for fail"
+    assert check_labels.votes(overruled) == "2 of 2 for fail"
 
 
 def test_faults_are_no_votes() -> None:
     incomplete = check(
         "x", Severity.HIGH, INDETERMINATE, "?", incomplete=True, raw_runs=(run(1, PASS), fault(2), fault(3))
     )
-    assert labels.votes(incomplete) == "1 valid of 3"
-    assert labels.vote(replace(fault(2), problem="")) == "no vote: no usable answer"
+    assert check_labels.votes(incomplete) == "1 valid of 3"
+    assert check_labels.vote(replace(fault(2), problem="")) == "no vote: no usable answer"
 
 
 def test_a_consistency_that_no_votes_bear_is_not_put_in_a_band() -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from salvo.errors import UsageError
 from salvo.playbooks.audit.verification import verify_store
-from salvo.playbooks.audit.verification.verify import VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationState
 from salvo.playbooks.enums import Result
 from salvo.playbooks.review.queue import QueueFilter
 from salvo.playbooks.review.state import state

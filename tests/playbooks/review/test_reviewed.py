@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from salvo.playbooks.enums import Result, Status
+import pytest
+
+from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result, Status
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.review.events import ReviewDraft
 from salvo.playbooks.review.reviewed import as_reviewed
@@ -44,4 +46,15 @@ def test_votes_are_missing_only_where_no_reviewer_decided() -> None:
 def test_the_evaluators_agreement_with_itself_counts_until_people_have_decided_everything() -> None:
     report = a_report(consistency=0.5)
     assert reviewed(report, override()).summary.overall_status is Status.REVIEW
+    assert reviewed(report, override(), accept(check_id=PASSED)).summary.overall_status is Status.STABLE
+
+
+@pytest.mark.parametrize("derived", [RUN_VARIANCE, DRIFT])
+def test_a_check_that_measures_the_evaluator_counts_until_people_have_decided_everything(derived: str) -> None:
+    checks = tuple(
+        replace(check, result=Result.FAIL) if check.check_id == derived else check for check in a_report().check_results
+    )
+    drift = replace(a_report().drift_summary, kind="judge")
+    report = a_report(check_results=checks, drift_summary=drift)
+    assert reviewed(report, override()).summary.overall_status is Status.OBSERVE
     assert reviewed(report, override(), accept(check_id=PASSED)).summary.overall_status is Status.STABLE

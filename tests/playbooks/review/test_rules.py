@@ -1,5 +1,7 @@
 """Which review events are refused, and what the refusal says."""
 
+from collections.abc import Callable
+
 import pytest
 
 from salvo.errors import ReviewChangedError, UsageError
@@ -38,6 +40,15 @@ def test_it_is_refused(draft: ReviewDraft, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         events_of([*earlier, draft])
     assert refused.value.message == message
+
+
+@pytest.mark.parametrize("decision", [accept, override])
+def test_nobody_decides_a_check_that_measures_the_evaluator(decision: Callable[..., ReviewDraft]) -> None:
+    with pytest.raises(
+        UsageError, match="Nobody decides the check run_variance: it is computed from the evaluator's other results"
+    ):
+        events_of([decision(check_id="run_variance")])
+    events_of([comment(check_id="run_variance")])
 
 
 def test_nobody_signs_what_they_have_not_seen() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from salvo.errors import InputError, PlaybookChangedError, UnknownIdError
 from salvo.playbooks.audit.verification import verify_store
-from salvo.playbooks.audit.verification.verify import VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationState
 from salvo.playbooks.playbook import library
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_playbook

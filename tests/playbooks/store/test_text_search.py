@@ -133,9 +133,7 @@ def test_texts_of_which_only_hashes_are_stored_are_not_indexed(store: Evaluation
     assert _index(store) == []
 
 
-def test_texts_of_earlier_versions_are_indexed_when_the_database_is_brought_up_to_date(
-    url: str, clock: HeldClock
-) -> None:
+def test_texts_of_earlier_versions_are_read_by_a_search_until_they_are_indexed(url: str, clock: HeldClock) -> None:
     with EvaluationStore.open(url, clock) as store:
         finish_evaluation(store, "id-0001", inputs=some_inputs("About Abendrot."))
         finish_evaluation(store, "id-0002", in_full=False)
@@ -144,11 +142,43 @@ def test_texts_of_earlier_versions_are_indexed_when_the_database_is_brought_up_t
             _make_older(connection)
             connection.execute(text("UPDATE byop_evaluations SET inputs = '[' WHERE id = 'id-0003'"))
     with EvaluationStore.open(url, clock) as store:
-        assert search(store, "abendrot") == ["id-0001"]
-        assert _index(store) == ["abendrot.", "about"]
+        assert _index(store) == []
+        begin_evaluation(store, "id-0004", inputs=some_inputs("Abendrot again."))
+        finish_evaluation(store, "id-0005", inputs=some_inputs("Erased."))
+        for left in (2, 1, 0):
+            assert search(store, "abendrot") == ["id-0001", "id-0004"]
+            assert store.history(search="abendrot", in_texts=True).unindexed == left
+            assert store.history(search="abendrot").unindexed == 0
+            assert store.index_texts(1) == max(left - 1, 0)
+        assert _index(store) == ["abendrot", "abendrot.", "about", "again.", "erased."]
+
+
+def test_a_text_that_is_erased_before_it_is_indexed_does_not_come_back(url: str, clock: HeldClock) -> None:
+    with EvaluationStore.open(url, clock) as store:
+        finish_evaluation(store, "id-0001", inputs=some_inputs("About Abendrot."))
+        with store._database.writing() as connection:
+            _make_older(connection)
+    with EvaluationStore.open(url, clock) as store:
+        with store._database.reading() as connection:
+            words = text_words.read_next(connection, 1)
+        store.delete("id-0001")
+        with store._database.writing(alone=True) as connection:
+            text_words.index(connection, words)
+        assert (_index(store), store.index_texts(1)) == ([], 0)
 
 
 def _make_older(connection: Connection) -> None:
-    for table in ("byop_word_occurrences", "byop_text_words", "byop_indexed_texts"):
+    """Make the database as it was before texts were indexed: without all that was added since."""
+    connection.execute(text("DROP INDEX byop_users_by_identity"))
+    for column in ("oidc_issuer", "oidc_subject"):
+        connection.execute(text(f"ALTER TABLE byop_users DROP COLUMN {column}"))
+    added = (
+        "byop_oidc_logins",
+        "byop_texts_to_index",
+        "byop_word_occurrences",
+        "byop_text_words",
+        "byop_indexed_texts",
+    )
+    for table in added:
         connection.execute(text(f"DROP TABLE {table}"))
     connection.execute(text("UPDATE byop_version SET version_num = '0009'"))

@@ -37,31 +37,63 @@ print(usage.ru_maxrss)
 memory of one process is returned: that of the command, not of its workers."""
 
 
-def peak_megabytes(project: UserProject, runs: int, *options: str) -> float:
-    """Return the most memory that a command with so many runs needs."""
-    shutil.rmtree(project.store)
+def empty_store(project: UserProject) -> None:
+    shutil.rmtree(project.store, ignore_errors=True)
     project.store.mkdir()
-    command = [str(BIN / "salvo"), "run", "-q", "-n", str(runs), "-j", "50", *options]
+
+
+def peak_megabytes(project: UserProject, *arguments: str) -> float:
+    """Return the most memory that a command needs."""
+    command = [str(BIN / "salvo"), "run", "-q", "-j", "50", *arguments]
     measured = subprocess.run(
         [sys.executable, "-c", MEASURE, *command], cwd=project.folder, check=True, capture_output=True, text=True
     )
-    assert len(project.runs()) == runs
     return int(measured.stdout) / 1024
+
+
+def check_growth(few: float, many: float) -> None:
+    """Check what 2,000 and 20,000 runs need, and what follows from it for 100,000."""
+    growth = (many - few) * 1024 / 18_000
+    print(f"\n{few:.0f} MB for 2,000 runs, {many:.0f} MB for 20,000: {growth:.2f} kB per run")
+    assert many < 1.15 * few
+    assert many + growth * 80_000 / 1024 < 150
+
+
+@pytest.fixture
+def fast(project: UserProject) -> UserProject:
+    shutil.rmtree(project.folder / "scenarios")
+    project.write("scenarios/fast.yaml", SCENARIO)
+    project.write("agent.py", AGENT)
+    return project
 
 
 @pytest.mark.load
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("options", [(), ("--processes", "2")], ids=["in one process", "in worker processes"])
-def test_ten_times_as_many_runs_need_hardly_more_memory(project: UserProject, options: tuple[str, ...]) -> None:
-    """Lists of numbers for percentiles, and compressed entries, are all that a run adds.
+def test_ten_times_as_many_runs_need_hardly_more_memory(fast: UserProject, options: tuple[str, ...]) -> None:
+    """Lists of numbers for percentiles, and compressed entries, are all that a run adds."""
+    peaks = []
+    for runs in (2_000, 20_000):
+        empty_store(fast)
+        peaks.append(peak_megabytes(fast, "-n", str(runs), *options))
+        assert len(fast.runs()) == runs
+    check_growth(*peaks)
 
-    What 100,000 runs need follows from it, and must be less than 150 MB.
-    """
-    shutil.rmtree(project.folder / "scenarios")
-    project.write("scenarios/fast.yaml", SCENARIO)
-    project.write("agent.py", AGENT)
-    few, many = peak_megabytes(project, 2_000, *options), peak_megabytes(project, 20_000, *options)
-    growth = (many - few) * 1024 / 18_000
-    print(f"\n{few:.0f} MB for 2,000 runs, {many:.0f} MB for 20,000: {growth:.2f} kB per run")
-    assert many < 1.15 * few
-    assert many + growth * 80_000 / 1024 < 150
+
+@pytest.mark.load
+@pytest.mark.timeout(1800)
+def test_a_batch_that_is_resumed_and_compared_with_a_baseline_needs_hardly_more_memory(fast: UserProject) -> None:
+    """The runs that were stored earlier are read one after the other, too."""
+    assert fast.salvo("run", "-q", "-n", "20").exit_code == 0
+    assert fast.salvo("baseline", "bless", "latest").exit_code == 0
+    baseline = fast.folder / "baseline.json"
+    shutil.copy(fast.store / "baseline.json", baseline)
+    peaks = []
+    for runs in (2_000, 20_000):
+        empty_store(fast)
+        assert fast.salvo("run", "-q", "-n", str(runs), "-j", "50").exit_code == 0
+        for file in fast.runs()[::50]:
+            file.unlink()
+        peaks.append(peak_megabytes(fast, "--resume", "latest", "--against-baseline", str(baseline)))
+        assert len(fast.runs()) == runs
+    check_growth(*peaks)

@@ -66,3 +66,14 @@ def test_the_store_of_a_project_is_found_by_its_folder(tmp_path: Path, bucket: s
     assert open_existing(bucket, tmp_path).address == bucket
     with pytest.raises(UsageError, match="There is no store in nowhere"):
         open_existing("nowhere", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["", "localhost:9000", "http://", "ftp://localhost", "/path", "http://[bad", "http://a b"]
+)
+def test_a_variable_that_names_no_server_is_refused_with_a_sentence(
+    tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(UsageError, match="AWS_ENDPOINT_URL is not the URL of a server"):
+        open_store(Project(tmp_path, tmp_path, store_address="s3://bucket/runs"))

@@ -1,6 +1,7 @@
 """The entries of very many runs, in little memory: they are those that were added, in the order of their numbers."""
 
 import random
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -58,3 +59,26 @@ def test_the_last_entry_of_a_run_counts_also_where_all_runs_around_it_are_there(
 def test_a_summary_is_that_of_a_plain_list() -> None:
     entries, many = shuffled(2500), batch(runs=2500)
     assert summarise(many, RunEntries(entries)) == summarise(many, entries)
+
+
+@pytest.mark.parametrize("count", [10, 1_000, 2_500])
+def test_the_entries_of_two_parts_are_those_of_the_whole_and_the_second_part_counts(count: int) -> None:
+    entries = shuffled(count)
+    earlier, later = RunEntries(entries[: count // 2]), RunEntries(entries[count // 2 :])
+    assert list(earlier | later) == list(RunEntries(entries))
+    assert list(RunEntries() | RunEntries(entries)) == list(RunEntries(entries) | RunEntries())
+    assert (len(earlier), len(later)) == (count // 2, count - count // 2)  # neither part is changed
+    again = replace(entry(1), score=0.25)
+    assert next(iter(RunEntries(entries) | RunEntries([again]))) == again
+
+
+def test_the_runs_of_a_shard_are_kept_as_small_as_those_of_a_whole_batch() -> None:
+    """A shard has every eighth run, so that no thousand consecutive ones are ever complete."""
+    entries = [entry(number) for number in range(1, 80_001, 8)]
+    assert list(RunEntries(entries)) == entries
+    tracemalloc.start()
+    packed = RunEntries(entry(number) for number in range(1, 80_001, 8))
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(packed) == 10_000
+    assert kept < 10_000 * 300

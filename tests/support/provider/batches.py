@@ -24,6 +24,10 @@ _OPENAI = re.compile(r"/v1/(?P<kind>files|batches)(?:/(?P<id>[\w-]+))?(?P<rest>/
 _ANTHROPIC = re.compile(r"/v1/messages/batches(?:/(?P<id>[\w-]+))?(?P<rest>/results)?")
 
 
+class UnknownIdError(Exception):
+    """The provider has no batch or file with this id."""
+
+
 @dataclass
 class StoredBatch:
     """A batch as the provider has it."""
@@ -67,11 +71,18 @@ class BatchEndpoints:
         if (match := _ANTHROPIC.fullmatch(request.path)) is not None:
             assert request.headers.get("x-api-key"), "a batch without a key"
             assert request.headers.get("anthropic-version") == "2023-06-01"
-            return await self._anthropic(request, match["id"], is_results=match["rest"] is not None)
+            try:
+                return await self._anthropic(request, match["id"], is_results=match["rest"] is not None)
+            except UnknownIdError as error:
+                return _json({"type": "error", "error": {"type": "not_found_error", "message": str(error)}}, 404)
         match = _OPENAI.fullmatch(request.path)
         assert match is not None
         assert request.headers.get("authorization", "").startswith("Bearer "), "a batch without a key"
-        return await self._openai(request, match)
+        try:
+            return await self._openai(request, match)
+        except UnknownIdError as error:
+            details = {"type": "invalid_request_error", "message": str(error), "param": None, "code": None}
+            return _json({"error": details}, 404)
 
     async def end(self, batch: StoredBatch, how: How = "completed") -> None:
         """Work off a batch. What expired or was cancelled has answers for every second item only."""
@@ -153,8 +164,14 @@ class BatchEndpoints:
         self.hanging += 1
         await asyncio.Event().wait()
 
+    def _batch(self, id_: str) -> StoredBatch:
+        for batch in self.batches:
+            if batch.id == id_:
+                return batch
+        raise UnknownIdError(f"No batch found with id '{id_}'.")
+
     async def _look(self, id_: str) -> StoredBatch:
-        batch = next(batch for batch in self.batches if batch.id == id_)
+        batch = self._batch(id_)
         if self.auto is not None and batch.status == "in_progress":
             await self.end(batch, self.auto)
         return batch
@@ -174,7 +191,7 @@ class BatchEndpoints:
         if name in self.files:
             return self.files[name]
         kind, _, batch_id = name.partition("-of-")
-        batch = next(batch for batch in self.batches if batch.id == batch_id)
+        batch = self._batch(batch_id)
         chosen = {
             custom_id: result for custom_id, result in batch.results.items() if _is_good(result) is (kind == "output")
         }

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from tests.support.background import BackgroundServer
 from tests.support.provider.anthropic_protocol import AnthropicDialect
-from tests.support.provider.batches import BatchEndpoints
+from tests.support.provider.batches import BatchEndpoints, How, StoredBatch
 from tests.support.provider.certificate import LoopbackCertificate
 from tests.support.provider.dialect import ApiError, Dialect
 from tests.support.provider.openai_protocol import OpenAIDialect
@@ -78,6 +78,15 @@ class LoopbackProvider(BackgroundServer):
 
     def let_streams_go(self) -> None:
         self._loop.call_soon_threadsafe(self._half_way.set)
+
+    def end_batch(self, batch: StoredBatch, how: How = "completed") -> None:
+        asyncio.run_coroutine_threadsafe(self.batch_api.end(batch, how), self._loop).result()
+
+    def end_batches(self, how: How = "completed") -> None:
+        """End every batch that is still being worked on."""
+        for batch in self.batch_api.batches:
+            if batch.status == "in_progress":
+                self.end_batch(batch, how)
 
     @property
     def url(self) -> str:

@@ -10,13 +10,22 @@ from typing import Any
 import pytest
 from sqlalchemy import Integer
 
+from salvo.engine.runtime.clock import SystemClock
+from salvo.playbooks.accounts.users import Role
+from salvo.playbooks.documents.matrix import DocumentBatch, UnreadDocument
+from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import metadata
+from tests.support.accounts import add_user, user_browser
 from tests.support.clock import HeldClock
+from tests.support.playbooks import a_playbook
+from tests.support.reviews import override
 from tests.support.stored_evaluations import NAMES, begin_evaluation, finish_evaluation
-from tests.support.web import Client, WebServer, client
+from tests.support.web import Client, WebServer, client, stranger
 
 DAMAGED, INTACT, RUNNING = NAMES
+SAVED = a_playbook().id
+ADA = "Ada Brown"
 BINARY = b"\x00\xff"
 COLUMNS = [
     (table.name, column.name)
@@ -38,6 +47,19 @@ PATHS = (
     f"/api/reports/{DAMAGED}/verify",
     f"/api/evaluations/{DAMAGED}",
     "/api/evaluations/latest",
+    f"/api/reports/{DAMAGED}/review",
+    f"/api/reports/{DAMAGED}/share-links",
+    "/api/review-queue",
+    "/api/blind-reviews",
+    "/api/document-batches",
+    "/api/document-batches/batch-0001",
+    "/api/document-batches/batch-0001/export?format=csv",
+    "/api/saved-playbooks",
+    f"/api/saved-playbooks/{SAVED}",
+    f"/api/saved-playbooks/{SAVED}/versions/1",
+    "/api/users",
+    "/api/audit-log",
+    "/api/verify",
 )
 
 
@@ -45,9 +67,15 @@ PATHS = (
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("original") / "byop_runs.db"
     with EvaluationStore.open(f"sqlite:///{file}", HeldClock()) as store:
-        finish_evaluation(store, DAMAGED)
+        store.batches.create(DocumentBatch("batch-0001", "2026-11-18T08:00:00.000+00:00", "Leases", "leases", 2))
+        store.batches.add_unread("batch-0001", UnreadDocument("lease.pdf", "It is encrypted."))
+        finish_evaluation(store, DAMAGED, group="batch-0001", document_identity=DocumentIdentity("Lease"))
         finish_evaluation(store, INTACT)
         store.set_baseline(DAMAGED)
+        store.reviews.add(DAMAGED, override())
+        store.saved_playbooks.save(a_playbook(), saved_by="Dana", note="First.", based_on=None)
+        store.share_links.create(DAMAGED, note="For counsel.")
+    add_user(f"sqlite:///{file}", ADA, Role.ADMIN)
     return file
 
 
@@ -71,12 +99,13 @@ def damage(database: sqlite3.Connection, table: str, column: str, value: Any) ->
 
 
 @pytest.mark.load
+@pytest.mark.parametrize("table", sorted({table for table, _ in COLUMNS}))
 @pytest.mark.parametrize("value", [BINARY, "bogus", "[]", '{"check_results": 7}'])
 async def test_no_damaged_value_makes_the_server_fail(
-    api: Client, damaged: sqlite3.Connection, original: Path, value: Any
+    api: Client, damaged: sqlite3.Connection, original: Path, value: Any, table: str
 ) -> None:
     failures = []
-    for table, column in COLUMNS:
+    for column in [column for its_table, column in COLUMNS if its_table == table]:
         with closing(sqlite3.connect(original)) as source:
             source.backup(damaged)
         damage(damaged, table, column, value)
@@ -146,3 +175,33 @@ async def test_a_damaged_evaluation_that_was_running_does_not_keep_the_server_fr
         assert [row["id"] for row in page["damaged"]] == ["b'\\x00\\xff'"]
         assert [row["id"] for row in page["rows"]] == [INTACT, DAMAGED]
         assert (await api.ask("GET", "/api/reports/latest")).json()["report"]["report_id"] == INTACT
+
+
+async def test_a_damaged_user_is_named_and_an_unusable_database_is_said_to_be_so(
+    damaged: sqlite3.Connection, serve: Callable[..., WebServer]
+) -> None:
+    async with user_browser(serve(), ADA) as ada:
+        damage(damaged, "byop_users", "role", "bogus")
+        refused = await ada.ask("GET", "/api/about")
+        assert (refused.status, refused.code) == (503, "store")
+        assert f"The stored user {ADA} is damaged: 'bogus' is not a valid Role." in refused.body.decode()
+        assert refused.headers["X-Frame-Options"] == "DENY"
+        damage(damaged, "byop_users", "role", "admin")
+        damaged.execute("ALTER TABLE byop_user_sessions RENAME TO elsewhere")
+        assert (await ada.ask("GET", "/api/about")).code == "store"
+        damaged.execute("ALTER TABLE elsewhere RENAME TO byop_user_sessions")
+        assert (await ada.ask("GET", "/api/about")).status == 200
+
+
+async def test_a_link_whose_maker_is_damaged_says_so(
+    damaged: sqlite3.Connection, database: Path, serve: Callable[..., WebServer]
+) -> None:
+    with EvaluationStore.open(f"sqlite:///{database}", SystemClock()) as store:
+        token = store.share_links.create(DAMAGED, user=ADA).token
+    async with stranger(serve().url) as reader:
+        for value in (None, "bogus"):
+            damage(damaged, "byop_share_links", "last_opened_at", value)
+            assert (await reader.ask("GET", "/api/shared/report", x_share_token=token)).status == 200
+        damage(damaged, "byop_users", "role", "bogus")
+        refused = await reader.ask("GET", "/api/shared/report", x_share_token=token)
+        assert (refused.status, refused.code) == (503, "store")

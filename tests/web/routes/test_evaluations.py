@@ -19,7 +19,7 @@ from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
-from salvo.playbooks.report.report import read_report
+from salvo.playbooks.report.report_document import read_report
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.jobs import job
 from tests.support.byop_project import ScriptedJudge

@@ -1,10 +1,13 @@
 """/api/history, /api/subjects, /api/timeline and /api/baselines."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from salvo.engine.runtime.clock import SystemClock
 from salvo.playbooks.store.store import EvaluationStore
+from tests.support.playbooks import some_inputs
 from tests.support.stored_evaluations import begin_evaluation
 from tests.support.web import Client, WebServer, client
 
@@ -56,6 +59,27 @@ async def test_a_search_can_look_into_the_texts(api: Client) -> None:
         page = await api.get(f"/api/history?in_texts=true&search={words}")
         assert [row["id"] for row in page["rows"]] == [found["report_id"]], words
     assert (await api.get("/api/history?in_texts=true&search=10_%25"))["total"] == 0
+
+
+async def test_a_server_indexes_the_texts_of_an_earlier_version_while_it_works(serve: Serve, database: Path) -> None:
+    texts = 30
+    with EvaluationStore.open(f"sqlite:///{database}", SystemClock()) as store:
+        for number in range(texts):
+            begin_evaluation(store, f"id-{number:04}", inputs=some_inputs(f"Abendrot {number}"))
+    with closing(sqlite3.connect(database)) as older, older:
+        older.execute("PRAGMA foreign_keys = ON")
+        older.execute("INSERT INTO byop_texts_to_index (evaluation_id) SELECT evaluation_id FROM byop_indexed_texts")
+        older.execute("DELETE FROM byop_indexed_texts")
+        older.execute("DELETE FROM byop_text_words")
+    left = texts
+    async with client(serve()) as api:
+        while left:
+            page = await api.get("/api/history?in_texts=true&search=abendrot")
+            assert page["total"] == texts
+            assert page["unindexed"] <= left
+            left = page["unindexed"]
+    with closing(sqlite3.connect(database)) as indexed:
+        assert indexed.execute("SELECT count(*) FROM byop_word_occurrences").fetchone() == (2 * texts,)
 
 
 async def test_a_baseline_is_saved_listed_and_cleared(api: Client) -> None:

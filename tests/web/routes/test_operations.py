@@ -8,7 +8,8 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from tests.support.web import CARELESS, KEY, WebServer, client, server_process, stranger
+from tests.support.provider import LoopbackProvider
+from tests.support.web import CARELESS, GPT, KEY, Judging, WebServer, client, server_process, stranger
 
 Serve = Callable[..., WebServer]
 
@@ -57,6 +58,22 @@ async def test_metrics_need_a_login_and_count_what_happened(serve: Serve) -> Non
             "salvo_queue_running 0",
         ]
     )
+
+
+async def test_votes_are_counted_as_they_are_stored(serve: Serve) -> None:
+    """An evaluation by a model may take minutes: a rate of 0 until its end would look like a server that is stuck."""
+    judging = Judging(at_once=5)
+    with LoopbackProvider(judging) as provider:
+        environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": provider.openai_url}
+        async with client(serve(environ=environ)) as api:
+            evaluation = await api.start(evaluator=GPT)
+            async for event in api.watch(evaluation):
+                if event.id == "5":
+                    break
+            text = (await api.ask("GET", "/metrics")).body.decode()
+            judging.let_go()
+            provider.let_go()
+    assert "\nsalvo_votes_stored_total 5\n" in text
 
 
 async def test_a_log_in_json_has_ids_and_states_and_nothing_secret(tmp_path: Path) -> None:

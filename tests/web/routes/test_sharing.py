@@ -12,7 +12,7 @@ import pytest
 
 from salvo.playbooks.accounts.users import Role
 from salvo.playbooks.audit.verification import verify_store
-from salvo.playbooks.audit.verification.verify import VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationState
 from salvo.playbooks.store import share_links
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.accounts import add_user, user_browser

@@ -4,6 +4,7 @@ import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { Role } from "@/api/types";
 import { Button } from "@/components/Button";
+import { Form } from "@/components/Form";
 import { PageTitle, Section, Table, TD } from "@/components/layout";
 import { ErrorNotice, Loading, Notice } from "@/components/states";
 import { TextInput } from "@/components/TextInput";
@@ -25,12 +26,15 @@ export function AccountPage() {
       <PageTitle lead={`You have the role ${session.role}: you can ${RIGHTS[session.role]}.`}>
         {session.authenticated ? session.user : "Your account"}
       </PageTitle>
-      {session.authenticated ? (
-        <PasswordForm />
-      ) : (
+      {session.has_password ? <PasswordForm /> : null}
+      {session.authenticated && !session.has_password ? (
+        <p className="max-w-prose">You log in with the login provider, so you have no password here.</p>
+      ) : null}
+      {session.authenticated ? null : (
         <p className="max-w-prose">
           You opened an address that the server printed, so nobody knows your name: reviews are recorded with the name
-          that you type. The command <code>byop user add NAME</code> adds users who log in with their names.
+          that you type. The command <code className="whitespace-nowrap">byop user add NAME</code> adds users who log in
+          with their names.
         </p>
       )}
       {session.role === "admin" ? <Users /> : null}
@@ -50,13 +54,11 @@ function PasswordForm() {
   });
   return (
     <Section title="Change your password">
-      <form
+      <Form
         aria-label="Change your password"
         className="max-w-sm space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!change.isPending) change.mutate();
-        }}
+        isPending={change.isPending}
+        onSubmit={() => change.mutate()}
       >
         <TextInput
           label="Current password"
@@ -82,7 +84,7 @@ function PasswordForm() {
           Change password
         </Button>
         <div role="status">{change.isSuccess ? <Notice tone="green">Your password was changed.</Notice> : null}</div>
-      </form>
+      </Form>
     </Section>
   );
 }
@@ -93,21 +95,27 @@ function Users() {
     <Section title="Users">
       {error ? <ErrorNotice error={error} /> : null}
       {data?.length ? (
-        <Table label="Users" columns={["Name", "Role", "Since", "State"]}>
+        <Table label="Users" columns={["Name", "Role", "Logs in with", "Since", "State"]}>
           {data.map((user) => (
             <tr key={user.name}>
-              <td className={TD}>
+              <td className={`${TD} min-w-28`}>
                 <VisibleText>{user.name}</VisibleText>
               </td>
               <td className={TD}>{user.role}</td>
-              <td className={TD}>{user.created_at.slice(0, 10)}</td>
+              <td className={TD}>
+                <VisibleText>
+                  {[user.password_set_at ? "password" : null, user.identity?.issuer].filter(Boolean).join(", ")}
+                </VisibleText>
+              </td>
+              <td className={`${TD} whitespace-nowrap`}>{user.created_at.slice(0, 10)}</td>
               <td className={TD}>{user.disabled ? "disabled" : "can log in"}</td>
             </tr>
           ))}
         </Table>
       ) : null}
       <p className="mt-3 max-w-prose text-soft">
-        Whoever runs the server adds and changes users on the command line: <code>byop user --help</code>.
+        Whoever runs the server adds and changes users on the command line:{" "}
+        <code className="whitespace-nowrap">byop user --help</code>.
       </p>
     </Section>
   );

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "@/api/client";
 import { Button } from "@/components/Button";
+import { Form } from "@/components/Form";
 import { ErrorNotice } from "@/components/states";
 import { TextInput } from "@/components/TextInput";
 
@@ -11,13 +12,11 @@ export function PasswordLogin({ onLoggedIn }: { onLoggedIn: () => void }) {
   const [password, setPassword] = useState("");
   const logIn = useMutation({ mutationFn: () => api.logIn({ name, password }), onSuccess: onLoggedIn });
   return (
-    <form
+    <Form
       aria-label="Log in"
       className="mt-6 max-w-sm space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!logIn.isPending) logIn.mutate();
-      }}
+      isPending={logIn.isPending}
+      onSubmit={() => logIn.mutate()}
     >
       <TextInput label="Name" value={name} onChange={setName} autoComplete="username" maxLength={100} required />
       <TextInput
@@ -33,6 +32,6 @@ export function PasswordLogin({ onLoggedIn }: { onLoggedIn: () => void }) {
       <Button type="submit" variant="primary" disabled={!name.trim() || !password || logIn.isPending}>
         {logIn.isPending ? "Logging in …" : "Log in"}
       </Button>
-    </form>
+    </Form>
   );
 }

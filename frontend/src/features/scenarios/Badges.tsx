@@ -1,13 +1,8 @@
-/** Badges for outcomes: a word, a sign and a tone, so that color is never the only cue. */
+/** Badges for outcomes. */
 
 import type { Outcome, Verdict } from "@/api/types";
-import { Label, type Tone } from "@/components/Badge";
+import { type BadgeStyle, StyledBadge, type Tone } from "@/components/Badge";
 import { outcomeLabel } from "./labels";
-
-interface BadgeStyle {
-  sign: string;
-  tone: Tone;
-}
 
 const VERDICTS: Record<Verdict, BadgeStyle> = {
   passed: { sign: "✓", tone: "green" },
@@ -35,25 +30,16 @@ export function outcomeTone(outcome: Outcome): Tone {
 }
 
 export function VerdictBadge({ verdict, large = false }: { verdict: Verdict; large?: boolean }) {
-  return <SignBadge style={VERDICTS[verdict]} label={verdict.toUpperCase()} large={large} />;
+  return <StyledBadge style={VERDICTS[verdict]} label={verdict.toUpperCase()} large={large} />;
 }
 
 export function OutcomeBadge({ outcome, large = false }: { outcome: Outcome; large?: boolean }) {
-  return <SignBadge style={OUTCOMES[outcome]} label={outcomeLabel(outcome).toUpperCase()} large={large} />;
+  return <StyledBadge style={OUTCOMES[outcome]} label={outcomeLabel(outcome).toUpperCase()} large={large} />;
 }
 
 /** The result of an assertion; null if it could not be judged, or not yet. */
 export function AssertionBadge({ passed, pending = false }: { passed: boolean | null; pending?: boolean }) {
   if (pending) return <OutcomeBadge outcome="pending" />;
-  if (passed === null) return <SignBadge style={OUTCOMES.error} label="NOT JUDGED" />;
+  if (passed === null) return <StyledBadge style={OUTCOMES.error} label="NOT JUDGED" />;
   return <OutcomeBadge outcome={passed ? "passed" : "failed"} />;
-}
-
-function SignBadge({ style, label, large = false }: { style: BadgeStyle; label: string; large?: boolean }) {
-  return (
-    <Label tone={style.tone} large={large}>
-      <span aria-hidden="true">{style.sign} </span>
-      {label}
-    </Label>
-  );
 }

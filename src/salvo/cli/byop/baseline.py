@@ -13,8 +13,7 @@ from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError
-from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
-from salvo.playbooks.report.labels import listed_consistency
+from salvo.playbooks.report.labels import baseline_saved, listed_consistency
 
 
 @click.group
@@ -24,13 +23,6 @@ def baseline() -> None:
     A report is compared with the saved baseline of the same playbook and subject. If none was saved, it is compared
     with the newest earlier full report. Reports whose subject nobody named are not compared.
     """
-
-
-def baseline_notice(report_id: str, subject: str) -> str:
-    """Return what it means that the report is now a baseline."""
-    if subject == DEFAULT_SUBJECT:
-        return f"{report_id} is now a baseline, but nothing is compared with it: no subject was named (--subject NAME)."
-    return f"{report_id} is now the baseline of the subject “{subject}”, for reports of the same playbook."
 
 
 @baseline.command(name="set")
@@ -45,7 +37,7 @@ def set_(report_id: str, reason: str) -> None:
         full_id = store.find(report_id)
         store.set_baseline(full_id, reason)
         subject = store.load(full_id).subject
-    echo(baseline_notice(full_id, subject))
+    echo(baseline_saved(full_id, subject))
 
 
 @baseline.command(name="list")

@@ -8,6 +8,7 @@ import click
 
 from salvo.cli.byop.database import open_for_listing
 from salvo.cli.output import echo, echo_json
+from salvo.cli.output_options import output_option
 from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
@@ -20,15 +21,7 @@ _LIMIT = 20
 
 @click.command
 @click.argument("batch_id", metavar="[ID]", required=False)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    metavar="FILE",
-    help="Write the matrix to FILE: .csv, .json or .html. May be given several times.",
-)
+@output_option("Write the matrix to FILE: .csv, .json or .html. May be given several times.", metavar="FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def batch(batch_id: str | None, outputs: tuple[Path, ...], as_json: bool) -> None:
     """Show documents that were evaluated together: their matrix, or the list of such batches.

@@ -14,11 +14,11 @@ from salvo.cli.byop.evaluation_display import EvaluationDisplay
 from salvo.cli.byop.evaluation_session import EvaluationJob
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.console import ProgressLine
-from salvo.engine.runtime.pool import Pool, PoolStopped, cancel_on_interrupt, gather, is_set_within
+from salvo.engine.runtime.pool import Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import SalvoError, StoreError
 from salvo.playbooks.enums import shown_status
-from salvo.playbooks.evaluate.recorder import RENEWAL_SECONDS
+from salvo.playbooks.evaluate.recorder import renewing
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, Event, evaluate
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.records import record
@@ -116,16 +116,9 @@ async def _renewing_leases(lazy_store: LazyStore | None, unfinished: set[str]) -
     if lazy_store is None:
         yield
         return
-    finished = asyncio.Event()
 
     async def renew() -> None:
-        while not await is_set_within(RENEWAL_SECONDS, finished):
-            with suppress(StoreError):  # the next renewal may succeed, and a vote says it if none does
-                await asyncio.to_thread(lazy_store.store().queue.renew, sorted(unfinished))
+        await asyncio.to_thread(lazy_store.store().queue.renew, sorted(unfinished))
 
-    task = asyncio.create_task(renew())
-    try:
+    async with renewing(renew):
         yield
-    finally:
-        finished.set()
-        await task

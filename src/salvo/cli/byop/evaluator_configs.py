@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from salvo.engine.wire.addresses import without_version
 from salvo.errors import UsageError
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator, split_evaluator
 from salvo.playbooks.store.records import StoredEvaluation
+from salvo.records import record
 
 
-def new_configs(
-    evaluators: Sequence[str], base_url: str | None, key_variables: Sequence[str], timeout: float | None
-) -> list[EvaluatorConfig]:
+@record
+class ServerOptions:
+    """What the options say about the server of an evaluator."""
+
+    base_url: str | None
+    key_variables: Sequence[str]
+    timeout: float | None
+    """Seconds that a call may take."""
+
+
+def new_configs(evaluators: Sequence[str], options: ServerOptions) -> list[EvaluatorConfig]:
     """Return each evaluator once. Raise an error if a key is missing, before anything is sent.
 
     An evaluator may have its own base URL (NAME@URL). --base-url is for the other models.
     """
     evaluators = list(dict.fromkeys(evaluators or [default_evaluator(os.environ)]))
-    keys = _Keys.read(key_variables)
+    keys = _Keys.read(options.key_variables)
     configs = []
     for name, own_url in map(split_evaluator, evaluators):
         if name == rules_judge.NAME and len(evaluators) > 1:
@@ -30,17 +39,17 @@ def new_configs(
             continue
         # If the rules are the only evaluator, check() reports a base URL as a mistake.
         key = keys.take(own_url, alone=len(evaluators) == 1)
-        configs.append(EvaluatorConfig(name, base_url=own_url or base_url, key=key, timeout=timeout))
+        configs.append(EvaluatorConfig(name, base_url=own_url or options.base_url, key=key, timeout=options.timeout))
     _check(configs, keys)
     return configs
 
 
-def stored_config(
-    stored: StoredEvaluation, base_url: str | None, key_variables: Sequence[str], timeout: float | None
-) -> EvaluatorConfig:
+def stored_config(stored: StoredEvaluation, options: ServerOptions) -> EvaluatorConfig:
     """Return the configuration of a stored evaluation. Its texts go where they went, unless an option differs."""
-    keys = _Keys.read(key_variables)
-    config = EvaluatorConfig.from_settings(stored.evaluator, stored.settings, base_url=base_url, timeout=timeout)
+    keys = _Keys.read(options.key_variables)
+    config = EvaluatorConfig.from_settings(
+        stored.evaluator, stored.settings, base_url=options.base_url, timeout=options.timeout
+    )
     config = replace(config, key=keys.take(config.base_url, alone=True))
     _check([config], keys)
     return config
@@ -58,12 +67,12 @@ class _Keys:
         values = {}
         for text in key_variables:
             variable, _, url = text.partition("@")
-            values[_server(url)] = _read_key(variable)
+            values[without_version(url)] = _read_key(variable)
         return cls(values, set(values))
 
     def take(self, url: str | None, *, alone: bool) -> str | None:
         """Return the key for this server. A key that names no server is for an evaluator that is alone."""
-        server = _server(url or "")
+        server = without_version(url or "")
         if alone and server not in self.values:
             server = ""
         self.unused.discard(server)
@@ -86,10 +95,6 @@ def _check(configs: Sequence[EvaluatorConfig], keys: _Keys) -> None:
             f"--key-variable would send one key to {' and '.join(sorted(places))}.",
             hint="Give each evaluator its address as NAME@URL, and its key as --key-variable VARIABLE@URL.",
         )
-
-
-def _server(url: str) -> str:
-    return re.sub(r"(/v1)*/*$", "", url)
 
 
 def _read_key(variable: str) -> str:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
-
 import click
 
-Command: TypeAlias = Callable[..., Any]
+from salvo.cli.options import option_set
 
 MAX_TIMEOUT = 86_400
 
 
-def evaluator_options(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+evaluator_options = option_set(
     click.option(
         "--base-url",
         metavar="URL",

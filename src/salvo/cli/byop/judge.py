@@ -8,11 +8,12 @@ import click
 
 from salvo.cli.byop.database import load_report
 from salvo.cli.byop.evaluation_session import EvaluationJob, run_evaluations
-from salvo.cli.byop.evaluator_configs import stored_config
+from salvo.cli.byop.evaluator_configs import ServerOptions, stored_config
 from salvo.cli.byop.evaluator_options import evaluator_options
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.output_options import json_option
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.evaluate.request import requested_by, stored_request
 from salvo.playbooks.rejudge import lines, summarise
@@ -25,7 +26,7 @@ from salvo.playbooks.rejudge import lines, summarise
 @click.option(
     "-j", "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Calls at the same time."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@json_option
 def judge(
     evaluation_id: str,
     times: int,
@@ -42,7 +43,7 @@ def judge(
     """
     lazy_store = click.get_current_context().with_resource(LazyStore())
     stored, report = load_report(lazy_store.store(), evaluation_id)
-    config = stored_config(stored, base_url, key_variables, timeout)
+    config = stored_config(stored, ServerOptions(base_url, key_variables, timeout))
     request = replace(requested_by(stored_request(stored), None), subject=f"judging of {stored.id}")
     jobs = [EvaluationJob(config, replace(request, report_id=config.clock.new_id())) for _ in range(times)]
     results = run_evaluations(jobs, lazy_store, concurrency)

@@ -13,8 +13,8 @@ from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import InputError, UnknownIdError
 from salvo.playbooks.audit import audit_log, chain_signatures
-from salvo.playbooks.audit.head_key import default_key_file, find_head_key, revoked_keys_file
-from salvo.playbooks.audit.revoked_keys import Revocation, append_revocation, read_revocations, refuse_revoked
+from salvo.playbooks.audit.head_key import default_key_file, find_head_key, list_revocations, revoked_keys_file
+from salvo.playbooks.audit.revoked_keys import Revocation, append_revocation, refuse_revoked
 from salvo.playbooks.audit.signing import SigningKey, new_key, read_key, read_public_key
 
 
@@ -59,7 +59,7 @@ def rotate(file: Path | None) -> None:
     key stays, beside the new one; delete it when it is no longer needed. FILE defaults to your default key.
     """
     path = file or default_key_file(os.environ, Path.home())
-    old = refuse_revoked(read_key(path), read_revocations(revoked_keys_file(os.environ, Path.home())))
+    old = refuse_revoked(read_key(path), list_revocations())
     aside = _aside(path, old.public)
     fresh = path.with_name(f"{path.name}.new")
     new = new_key(fresh)
@@ -113,7 +113,7 @@ def _other_head_key(public: str) -> SigningKey | None:
     key = find_head_key(os.environ, Path.home())
     if key is None or key.public == public:
         return None
-    return refuse_revoked(key, read_revocations(revoked_keys_file(os.environ, Path.home())))
+    return refuse_revoked(key, list_revocations())
 
 
 def _aside(path: Path, public: str) -> Path:

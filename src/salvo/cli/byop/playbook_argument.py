@@ -8,7 +8,7 @@ from pathlib import Path
 from salvo.cli.byop.lazy_store import open_store_late
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
-from salvo.playbooks.playbook.stored import stored_playbook
+from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.store.location import FILE, VARIABLE
 
 

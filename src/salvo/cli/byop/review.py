@@ -30,7 +30,6 @@ from salvo.playbooks.store.queueing.process_owner import system_user
 from salvo.playbooks.store.store import EvaluationStore
 
 _LISTED = 50
-_RESULTS = [result.value for result in Result]
 
 
 @click.command

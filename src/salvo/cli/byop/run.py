@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.byop.evaluator_options import evaluator_options
 from salvo.cli.byop.signing_option import sign_option
+from salvo.cli.output_options import json_option, output_option
 
 FILE = click.Path(path_type=Path)
 
@@ -50,15 +51,10 @@ FILE = click.Path(path_type=Path)
 @click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")
 @click.option("--fail-on", type=click.Choice(["alert", "review", "observe"]), default="review", show_default=True)
 @sign_option
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=FILE,
-    help="Also write a file: .json, .html, .md or .xml (JUnit); of several documents the matrix: .csv, .json or .html.",
+@output_option(
+    "Also write a file: .json, .html, .md or .xml (JUnit); of several documents the matrix: .csv, .json or .html."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@json_option
 @click.option("--no-store", is_flag=True, help="Store nothing. Drift and replay are not available then.")
 @click.option("--hashes-only", is_flag=True, help="Store hashes and verdicts, but no texts.")
 @click.option(

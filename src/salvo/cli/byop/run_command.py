@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 from click.core import ParameterSource
 
-from salvo.cli.byop.baseline import baseline_notice
 from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, run_evaluations
-from salvo.cli.byop.evaluator_configs import new_configs
+from salvo.cli.byop.evaluator_configs import ServerOptions, new_configs
 from salvo.cli.byop.input_files import read_inputs
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.playbook_argument import find_playbook
@@ -27,7 +26,7 @@ from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.inputs import Inputs, SourceFile
 from salvo.playbooks.evaluate.request import EvaluationRequest, new_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
-from salvo.playbooks.report import export, terminal
+from salvo.playbooks.report import export, labels, terminal
 from salvo.playbooks.report.export import json
 from salvo.playbooks.report.report import Report
 
@@ -68,15 +67,14 @@ class RunOptions:
     concurrency: int
 
     @property
-    def server(self) -> tuple[str | None, tuple[str, ...], float | None]:
-        """Where the evaluator is reached, its keys, and how long it may take."""
-        return self.base_url, self.key_variables, self.timeout
+    def server(self) -> ServerOptions:
+        return ServerOptions(self.base_url, self.key_variables, self.timeout)
 
     def read(self, path: Path | str) -> tuple[Inputs, SourceFile | None]:
         return read_inputs(str(path), self.source, self.prompt, self.system, self.encoding)
 
     def configs(self) -> list[EvaluatorConfig]:
-        return new_configs(self.evaluators, *self.server)
+        return new_configs(self.evaluators, self.server)
 
     def open_store(self, context: click.Context) -> LazyStore | None:
         return None if self.no_store else context.with_resource(LazyStore(hashes_only=self.hashes_only))
@@ -194,7 +192,7 @@ def _run_documents(
     output.check()
     lazy_store = open_store()
     if resumed_batch is not None and lazy_store is not None:
-        return run_documents.resume(resumed_batch, lazy_store, *options.server, output)
+        return run_documents.resume(resumed_batch, lazy_store, options.server, output)
     return run_documents.run(
         options.output_files,
         options.configs(),
@@ -214,7 +212,7 @@ def _resumed_job(options: RunOptions, text: str, lazy_store: LazyStore | None) -
     if batch_id is not None:
         raise SystemExit(_run_documents(options, lambda: lazy_store, batch_id))
     _check_outputs(options)
-    return resumed_job(evaluation_id, lazy_store, *options.server)
+    return resumed_job(evaluation_id, lazy_store, options.server)
 
 
 def _check_options(options: RunOptions) -> None:
@@ -354,4 +352,4 @@ def _record(
             echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
             continue
         store.set_baseline(report.report_id)
-        echo(baseline_notice(report.report_id, report.subject), err=True)
+        echo(labels.baseline_saved(report.report_id, report.subject), err=True)

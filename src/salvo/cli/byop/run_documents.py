@@ -10,6 +10,7 @@ from typing import TypeAlias
 from salvo.cli.byop.document_files import DocumentFile, find_documents
 from salvo.cli.byop.document_session import DocumentOutcome, evaluate_documents
 from salvo.cli.byop.evaluation_session import EvaluationJob, destination_notice
+from salvo.cli.byop.evaluator_configs import ServerOptions
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.resumed_job import resumed_job
 from salvo.cli.exit_codes import ExitCode
@@ -82,9 +83,7 @@ def run(
 def resume(
     batch_id: str,
     lazy_store: LazyStore,
-    base_url: str | None,
-    key_variables: Sequence[str],
-    timeout: float | None,
+    server: ServerOptions,
     output: BatchOutput,
 ) -> ExitCode:
     """Continue every document of a batch that ended without all of its votes."""
@@ -96,7 +95,7 @@ def resume(
     jobs = []
     for row in stopped:
         try:
-            jobs.append(resumed_job(row.evaluation_id, lazy_store, base_url, key_variables, timeout))
+            jobs.append(resumed_job(row.evaluation_id, lazy_store, server))
         except NotReplayableError as error:
             echo(f"{printable(row.title)} cannot be resumed. {error.message}", err=True)
     if not jobs:

@@ -8,7 +8,7 @@ import click
 
 from salvo.cli.output import echo_json
 from salvo.playbooks.playbook.schema import playbook_schema
-from salvo.playbooks.report.report import json_schema
+from salvo.playbooks.report.report_document import json_schema
 
 
 @click.command

@@ -12,6 +12,7 @@ from salvo.cli.byop.signing_key import read_signing_key
 from salvo.cli.byop.signing_option import sign_option
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.output_options import output_option
 from salvo.playbooks.enums import Status
 from salvo.playbooks.report import export, terminal
 from salvo.playbooks.review.build_section import deciding_report, review_section
@@ -22,14 +23,8 @@ _JUNIT_DEFAULT = "review"
 
 @click.command
 @click.argument("evaluation_id", metavar="ID")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Write the report to FILE: .json, .html, .md or .xml (JUnit). May be given several times.",
-    metavar="FILE",
+@output_option(
+    "Write the report to FILE: .json, .html, .md or .xml (JUnit). May be given several times.", metavar="FILE"
 )
 @sign_option
 @click.option("--reviewed", is_flag=True, help="Let the reviewers' results count instead of the evaluator's.")

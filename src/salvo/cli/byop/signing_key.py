@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from salvo.cli.byop.signing_option import DEFAULT_KEY
-from salvo.playbooks.audit.head_key import default_key_file, read_private_key, revoked_keys_file
-from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
+from salvo.playbooks.audit.head_key import default_key_file, list_revocations, read_private_key
+from salvo.playbooks.audit.revoked_keys import refuse_revoked
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
@@ -19,4 +19,4 @@ def read_signing_key(name: str | None) -> SigningKey | None:
     if name is None:
         return None
     key = read_private_key(default_key_file(os.environ, Path.home()) if name == DEFAULT_KEY else Path(name))
-    return refuse_revoked(key, read_revocations(revoked_keys_file(os.environ, Path.home())))
+    return refuse_revoked(key, list_revocations())

@@ -13,7 +13,14 @@ from salvo.cli.output import ask_password, echo, echo_json
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, UnknownIdError, UsageError
 from salvo.playbooks.accounts import passwords
-from salvo.playbooks.accounts.users import Role, UserAccount, check_password, checked_name
+from salvo.playbooks.accounts.users import (
+    OidcIdentity,
+    Role,
+    UserAccount,
+    check_password,
+    checked_identity,
+    checked_name,
+)
 
 _role = click.Choice([str(role) for role in Role])
 
@@ -38,17 +45,32 @@ _password_option = click.option(
 @click.argument("name")
 @click.option("--role", type=_role, default=str(Role.REVIEWER), show_default=True, help="What the user may do.")
 @_password_option
-def add(name: str, role: str, password_stdin: bool) -> None:
+@click.option("--oidc-issuer", metavar="URL", help="The OpenID Connect provider that they log in with, and ...")
+@click.option("--oidc-subject", metavar="SUBJECT", help="... who they are there: the claim `sub`.")
+def add(name: str, role: str, password_stdin: bool, oidc_issuer: str | None, oidc_subject: str | None) -> None:
     """Add a user, and print a password for them that nobody can guess.
 
     NAME is what they type to log in and what is recorded of them, such as "Ada Brown" or an address. They can change
-    the password on the page.
+    the password on the page. With --oidc-issuer and --oidc-subject they log in with that provider and get no password.
     """
     name = checked_name(name)
+    if oidc_issuer is not None and oidc_subject is not None:
+        _add_linked(name, Role(role), checked_identity(oidc_issuer, oidc_subject), password_stdin)
+        return
+    if oidc_issuer is not None or oidc_subject is not None:
+        raise UsageError("--oidc-issuer and --oidc-subject need each other.")
     password = _password(name, password_stdin)
     with open_store(make=True) as store:
         added = store.accounts.users.add(name, Role(role), passwords.hash_password(password))
     _report(f"{added.name} can log in as {added.role}.", password, is_known=password_stdin)
+
+
+def _add_linked(name: str, role: Role, identity: OidcIdentity, password_stdin: bool) -> None:
+    if password_stdin:
+        raise UsageError("Who logs in with a provider gets no password.", hint="Leave out --password-stdin.")
+    with open_store(make=True) as store:
+        added = store.accounts.users.add(name, role, None, identity)
+    echo(f"{added.name} can log in with {identity.issuer} as {added.role}.")
 
 
 @user.command("list")
@@ -63,7 +85,9 @@ def list_users(as_json: bool) -> None:
         raise NothingFoundError("There are no users.", hint="Add one: byop user add NAME")
     width = max(len(one.name) for one in users)
     for one in users:
-        echo(f"{one.name:<{width}}  {one.role:<8}  {'disabled' if one.disabled else 'since ' + one.created_at[:10]}")
+        state = "disabled" if one.disabled else f"since {one.created_at[:10]}"
+        provider = "" if one.identity is None else f"  {one.identity.issuer} {one.identity.subject}"
+        echo(f"{one.name:<{width}}  {one.role:<8}  {state}{provider}")
     echo(pluralize(len(users), "user"), err=True)
 
 
@@ -101,6 +125,33 @@ def role(name: str, role: str) -> None:
     with open_store() as store:
         changed = store.accounts.users.set_role(name, Role(role))
     echo(f"{changed.name} has the role {changed.role}.")
+
+
+@user.command
+@click.argument("name")
+@click.option(
+    "--issuer", required=True, metavar="URL", help="The provider's address, as in --oidc-issuer of the server."
+)
+@click.option("--subject", required=True, help="Who the user is there: the claim `sub`.")
+def link(name: str, issuer: str, subject: str) -> None:
+    """Let a user log in with an OpenID Connect provider.
+
+    A refused login is in the audit log with the subject of who tried, so they can try before they are linked.
+    """
+    identity = checked_identity(issuer, subject)
+    with open_store() as store:
+        linked = store.accounts.users.link(name, identity)
+    echo(f"{linked.name} can log in with {issuer}, as the subject {subject}.")
+
+
+@user.command
+@click.argument("name")
+def unlink(name: str) -> None:
+    """Let a user no longer log in with an OpenID Connect provider. Their sessions end at once."""
+    with open_store() as store:
+        changed = store.accounts.users.unlink(name)
+    rest = "" if changed.password_set_at else " They have no password either: `byop user reset-password` makes one."
+    echo(f"{changed.name} can no longer log in with a login provider.{rest}")
 
 
 @user.command("reset-password")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,14 +17,13 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import anchors, chain_signatures, timestamps
 from salvo.playbooks.audit.chain_signatures import KnownKeys
-from salvo.playbooks.audit.head_key import revoked_keys_file
+from salvo.playbooks.audit.head_key import list_revocations
 from salvo.playbooks.audit.projection import project
 from salvo.playbooks.audit.report_file import parse_json, read_report_file
-from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verification import verify as verification
 from salvo.playbooks.audit.verification import verify_file, verify_results, verify_reviews, verify_store
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.review.section import ReviewSection
 from salvo.playbooks.store.store import EvaluationStore
 
@@ -84,10 +82,10 @@ def verify(
     The check covers hashes, votes, quotes, signature and audit log. ID is a report's id, a prefix of it, or `latest`:
     everything that is stored of it is hashed again, and every column of its rows is compared with the audit log. FILE
     is an exported report: its hash and signature are checked, and it is compared with the database if the report is
-    there. --all verifies every evaluation, playbook, vote and baseline, and tells evaluations that were deleted from
-    those that were erased with `byop delete`. Without an argument, only the audit log is checked. Exits 0 if no part
-    failed, 1 if one did (it was altered, is contradicted by the votes, or is not signed by the key that you named), and
-    2 if there is no such report.
+    there. --all verifies every evaluation, playbook, vote, baseline and user, and tells evaluations that were deleted
+    from those that were erased with `byop delete`. Without an argument, only the audit log is checked. Exits 0 if no
+    part failed, 1 if one did (it was altered, is contradicted by the votes, or is not signed by the key that you
+    named), and 2 if there is no such report.
     """
     if (timestamp is None) != (timestamp_ca is None):
         raise UsageError("--timestamp and --timestamp-ca belong together: a time stamp, and whom you trust to make it.")
@@ -132,11 +130,7 @@ def _verify_anchors(witness: Path | None, git_file: Path | None) -> list[Verific
 def _verify_log_signatures(public_key: str | None) -> list[VerificationFinding]:
     with open_store() as store:
         log, signatures = store.audit_log(), store.head_signatures()
-    return chain_signatures.check(log, signatures, public_key=public_key, revocation_list=_listed_revocations())
-
-
-def _listed_revocations() -> dict[str, Revocation]:
-    return read_revocations(revoked_keys_file(os.environ, Path.home()))
+    return chain_signatures.check(log, signatures, public_key=public_key, revocation_list=list_revocations())
 
 
 def _known_keys(public_key: str | None) -> KnownKeys:
@@ -146,7 +140,7 @@ def _known_keys(public_key: str | None) -> KnownKeys:
             log = store.audit_log()
     except (UnknownIdError, StoreError):
         log = []
-    return chain_signatures.known_keys(log, _listed_revocations(), public_key)
+    return chain_signatures.known_keys(log, list_revocations(), public_key)
 
 
 def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding]:

@@ -17,6 +17,7 @@ from salvo.scenarios.analysis.baseline import bless as write_baseline
 from salvo.scenarios.analysis.batch_stats import measure
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import open_store
+from salvo.scenarios.store.run_entries import RunEntries
 
 
 @click.group
@@ -41,7 +42,7 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool, store_ad
     project = Project.find(store_address=store_address)
     store = open_store(project)
     selected = [batch for text in batches for batch in store.find_batches(text)]
-    stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]
+    stats = [measure(batch, RunEntries(store.read_entries(batch.batch_id))) for batch in selected]
     for item in stats:
         if not item.completed:
             lack = "no completed run but those answered from a cache" if item.cached else "no completed run"

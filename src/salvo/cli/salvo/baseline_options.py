@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
+from salvo.cli.options import option_set
+
 if TYPE_CHECKING:
     from salvo.cli.salvo.run_baseline import Baseline
     from salvo.scenarios.spec.project import Project
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_BASELINE = "-"
 """The value of --against-baseline without a file."""
@@ -28,7 +27,7 @@ def _check_commits(context: click.Context, _parameter: click.Parameter, commits:
     return commits
 
 
-_OPTIONS = (
+baseline_options = option_set(
     click.option(
         "--against-baseline",
         "baseline",
@@ -50,16 +49,10 @@ _OPTIONS = (
 )
 
 
-def baseline_options(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
 def read_baseline(project: Project, name: str | None) -> Baseline | None:
     """Return the baseline that --against-baseline names; None without the option."""
     if name is None:
         return None
     from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
 
-    return Baseline.read(project, name)
+    return Baseline.read(project, None if name == DEFAULT_BASELINE else name)

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 import click
 
+from salvo.cli.options import Command, option_set
 from salvo.cli.param_types import SECONDS
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def call_limit_options(default_timeout: str) -> Callable[[Command], Command]:
     """Return a decorator that adds the options. `default_timeout` describes the limit of a call without one."""
-
-    def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    options = [
+    return option_set(
         click.option(
             "--call-timeout", type=SECONDS, help=f"Seconds that one call may take. [default: {default_timeout}]"
         ),
@@ -31,5 +23,4 @@ def call_limit_options(default_timeout: str) -> Callable[[Command], Command]:
         click.option(
             "--tries", type=click.IntRange(1, 100), help="How often a call is made before it is an error. [default: 6]"
         ),
-    ]
-    return add
+    )

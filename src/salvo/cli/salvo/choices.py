@@ -13,7 +13,7 @@ from salvo.engine.text.formatting import pluralize, truncate
 from salvo.engine.text.terminal import Paint, table
 from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.tool_choices import PromptChoices, tool_choices
-from salvo.scenarios.report.tool_choices import COLUMNS, DECOY_NOTE, ToolChoiceRow, choice_row
+from salvo.scenarios.report.tool_choices import COLUMNS, ToolChoiceRow, choice_row, notes
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.ids import LATEST
 from salvo.scenarios.store.location import open_store
@@ -30,7 +30,8 @@ def choices(batch_id: str, as_json: bool, store_address: str | None) -> None:
 
     BATCH is a batch of a scenario with `adapter: mcp` and prompts; without one, the newest batch. Each row has a
     prompt, the tool that is right for it, in how many runs it was chosen, the exact 95% interval of that rate, and all
-    tools that were chosen. A star marks decoys: tools that no MCP server of the scenario has.
+    tools that were chosen. A star marks decoys: tools that no MCP server of the scenario has. Two stars mark tools
+    that were not offered: the model invented them.
     """
     store = open_store(Project.find(store_address=store_address))
     batch_id = store.find_batch(batch_id)
@@ -50,8 +51,7 @@ def _lines(batch_id: str, rows: Sequence[ToolChoiceRow]) -> list[str]:
     cells = [(truncate(row.prompt, _PROMPT_LENGTH), *row.values[1:]) for row in rows]
     colours = [None if row.right == row.runs else "red" for row in rows]
     lines = table([column.lower() for column in COLUMNS], cells, Paint(True), colours)
-    stars = [DECOY_NOTE] if any(tool.is_decoy for row in rows for tool in row.chosen) else []
-    return [f"Batch {batch_id}, {pluralize(len(rows), 'prompt')}", "", *lines, *stars]
+    return [f"Batch {batch_id}, {pluralize(len(rows), 'prompt')}", "", *lines, *notes(rows)]
 
 
 def _document(row: PromptChoices) -> dict[str, object]:
@@ -63,4 +63,5 @@ def _document(row: PromptChoices) -> dict[str, object]:
         "interval": list(row.interval),
         "chosen": dict(row.chosen),
         "decoys": sorted(row.decoys),
+        "unoffered": sorted(row.unoffered),
     }

@@ -41,9 +41,12 @@ def promptfoo(config: Path, folder: Path, name: str | None, force: bool) -> None
     """
     suite = import_config(config, name)
     files = {folder / file_name: text for file_name, text in suite.files().items()}
-    if links := [str(path) for path in files if path.is_symlink()]:
-        # It may come with the configuration of someone else, and lead to any file.
-        raise UsageError(f"{links[0]} is a link, so it is not written.", hint="Remove it, or choose another --name.")
+    # Links may come with the configuration of someone else, and lead anywhere. An absolute path is the user's own.
+    folders = [] if folder.is_absolute() else [folder, *folder.parents]
+    if links := [str(path) for path in (*files, *folders) if path.is_symlink()]:
+        raise UsageError(
+            f"{links[0]} is a link, so nothing is written there.", hint="Remove it, or choose another -o or --name."
+        )
     if not force and (existing := [str(path) for path in files if path.exists()]):
         raise UsageError(f"{existing[0]} exists already.", hint="Choose another --name, or overwrite it with --force.")
     folder.mkdir(parents=True, exist_ok=True)

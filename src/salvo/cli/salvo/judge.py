@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,6 +12,7 @@ from salvo import __version__
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.batch_judging import submit_judgings
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.judge_output import completed_judgings, show_judgings
 from salvo.cli.salvo.judges_option import judges_option
@@ -56,14 +58,11 @@ def judge(
     max_cost: float | None,
     judges: str,
     only_stored: bool,
-    call_timeout: float | None,
-    connect_timeout: float | None,
-    read_timeout: float | None,
-    tries: int | None,
     price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
     store_address: str | None,
+    **call_limits: Any,
 ) -> None:
     """Judge stored transcripts again, without running the agent: does the agent vary, or the judge?
 
@@ -73,11 +72,9 @@ def judge(
 
     Exits 0, 3 when judgings are missing, wait for their votes or gave no verdict, and 130 when interrupted.
     """
+    project = Project.find(store_address=store_address)
     workspace = Workspace(
-        Project.find(store_address=store_address),
-        allow_env=frozenset(allow_env),
-        call_limits=CallLimits(call_timeout, connect_timeout, read_timeout, tries),
-        price_file=price_file,
+        project, allow_env=frozenset(allow_env), call_limits=CallLimits(**call_limits), price_file=price_file
     )
     store = workspace.store()
     batch = store.load_batch(store.find_batch(batch_id))
@@ -114,8 +111,6 @@ def _judge_missing(
     scenario = with_present_servers(workspace, batch)
     code = asyncio.run(_judge(workspace, batch, scenario, missing, concurrency, max_cost, command))
     if command is not None and code is ExitCode.OK:
-        from salvo.cli.salvo.batch_judging import submit_judgings  # most judges are asked directly
-
         submit_judgings(workspace, batch)
     return code
 
@@ -132,8 +127,8 @@ async def _judge(
     endpoints = workspace.register_judges(scenario)
     prepared = PreparedScenario(batch, scenario, [], BaseAdapter, refuse_to_load, {}, judge_endpoints=endpoints)
     check_endpoints([prepared], workspace.all_endpoints(), only_judges=True)
-    done = "done" if batch_command is None else "prepared"
-    work = TranscriptRun(workspace, "judgings", len(missing), concurrency, max_cost, done)
+    verb = "done" if batch_command is None else "prepared"
+    work = TranscriptRun(workspace, "judgings", len(missing), concurrency, max_cost, verb)
     for line in judge_destination_lines(workspace, scenario):
         work.print(line)
 

@@ -52,7 +52,7 @@ def show_judgings(store: RunStore, batch: Batch, times: int | None, *, as_json: 
             hint=f"Make some with: salvo judge {batch.batch_id} --times {times or 3}",
         )
     expected = len(completed) + len(pending) if times is None else times * len(transcripts)
-    votes = [JudgeFields.model_validate(assertion.fields).votes for assertion in scenario.assertions]
+    votes = [assertion.typed_fields(JudgeFields).votes for assertion in scenario.assertions]
     summaries = []
     if completed:
         as_run = from_document(batch.scenario)

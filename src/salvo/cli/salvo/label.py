@@ -217,7 +217,7 @@ def _result_lines(labels: BatchLabels) -> Iterator[str]:
         yield f"{pluralize(evidence.decided_without_judge, 'run')} whose outcome no judge can change: not labelled."
     yield ""
     yield f"corrected pass rate  {sentences.corrected_rate(evidence, batch.min_pass_rate)}"
-    yield f"verdict              {evidence.verdict}: {sentences.shown(evidence, batch.min_pass_rate)}"
+    yield f"verdict              {evidence.verdict}: {sentences.evidence_phrase(evidence, batch.min_pass_rate)}"
     yield from _judge_lines(evidence)
     if evidence.needed is not None:
         total = evidence.labelled + sum(evidence.needed.labels.values())

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
 from salvo.cli.output import echo
+from salvo.cli.output_options import result_options
 from salvo.cli.salvo.baseline_options import baseline_options, read_baseline
-from salvo.cli.salvo.output_option import result_options
-from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
+from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show_stored
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError
-from salvo.scenarios.analysis.summary import summarise
-from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.result import Batch
-from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import open_existing, open_store
 from salvo.scenarios.store.merge import merge_stores
@@ -37,11 +34,7 @@ def merge(
     into: str | None,
     baseline: str | None,
     commits: int,
-    pass_at_k: bool,
-    outputs: tuple[Path, ...],
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    **options: Any,
 ) -> None:
     """Join the stores of `salvo run --shard` and report their runs as one batch.
 
@@ -53,7 +46,8 @@ def merge(
     baseline, 2 on bad usage or if two stores have different content under one id, 3 when something could not be judged
     or missing runs leave the verdict open, 4 when the runs cannot show it with the required confidence.
     """
-    check_outputs(outputs)
+    output = RunOutput(**options)
+    check_outputs(output.outputs)
     project = Project.find(store_address=into)
     target = open_store(project)
     blessed = read_baseline(project, baseline)
@@ -63,12 +57,7 @@ def merge(
     echo(f"{pluralize(merged.added, 'run')} added to {target.address}{note}.", err=True)
     if others:
         echo(f"Not in this report: {pluralize(others, 'batch', 'batches')} of other commands.", err=True)
-    work = [ScenarioRuns(batch, None, earlier=target.batch_entries(batch)) for batch in batches]
-    if blessed is not None:
-        blessed.check(work)
-    summaries = [summarise(item.batch, item.entries, labels=required_evidence(target, item.batch)) for item in work]
-    compared = None if blessed is None else blessed.compare(target, work, commits)
-    show(target, work, summaries, compared, RunOutput(outputs, as_json, quiet, verbose, pass_at_k))
+    summaries, compared = show_stored(target, batches, blessed, commits, output)
     raise SystemExit(batch_exit_code(summaries, compared))
 
 

@@ -23,6 +23,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, UnknownIdError, UsageError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.replay import EvaluatedAgain, NamedCode, Replayer, RunReplay
+from salvo.scenarios.report import labels
 from salvo.scenarios.report.terminal import run_in_full, verdict
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.project import Project
@@ -138,8 +139,8 @@ async def _evaluate_again(
     store = replayer.store
     batch_id = _find_batch(store, run_or_batch_id)
     run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)
-    if not run_ids:
-        raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
+    if batch_id is not None and not run_ids:
+        raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=labels.continue_command(batch_id))
     again = await replayer.evaluate_again(run_ids, file, source)
     if batch_id is None:
         return _show_run(again, as_json=as_json)

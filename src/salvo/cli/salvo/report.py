@@ -14,15 +14,16 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.errors import StoreError, TapeError, UnknownIdError
+from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.comparison_inputs import suite_summaries
 from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.labels.lookup import required_evidence, stored_evidence
 from salvo.scenarios.report import export, html, score_report, terminal
 from salvo.scenarios.report.grid import grid_lines
+from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.ids import LATEST, steps_before_latest
+from salvo.scenarios.store.ids import LATEST, split_run_id, steps_before_latest
 from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.score_store import PREFIX, ScoreStore
@@ -132,15 +133,11 @@ def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> No
 
 def _show_scored_run(store: RunStore, run_id: str, score_id: str, as_json: bool) -> None:
     scores = ScoreStore(store)
-    result = scores.load_run(scores.find(score_id), store.find_run(run_id))
-    if as_json:
-        echo_json(json_codec.dumps(result, indent=2))
-    else:
-        echo("\n".join(terminal.run_in_full(result, colour=True)))
+    _print_run(scores.load_run(scores.find(score_id), store.find_run(run_id)), as_json)
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
-    exported = html.export(store, store.find_batch(batch_id or LATEST))
+    exported = html.export(store, _whole_batch(store, batch_id or LATEST, "--html"))
     _warn(exported.unreadable, _damaged(store), "in the file")
     if str(path) == "-":
         echo_document(exported.html)
@@ -150,7 +147,7 @@ def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
 
 
 def _show_grid(store: RunStore, batch_id: str | None, as_json: bool) -> None:
-    batch = store.load_batch(store.find_batch(batch_id or LATEST))
+    batch = store.load_batch(_whole_batch(store, batch_id or LATEST, "--grid"))
     summaries, skipped = suite_summaries(store, batch)
     _warn(skipped, "Rebuild the index with `salvo report --rebuild`.")
     if as_json:
@@ -161,7 +158,10 @@ def _show_grid(store: RunStore, batch_id: str | None, as_json: bool) -> None:
 
 
 def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
-    result = store.load_run(store.find_run(run_id))
+    _print_run(store.load_run(store.find_run(run_id)), as_json)
+
+
+def _print_run(result: AgentRunResult, as_json: bool) -> None:
     if as_json:
         echo_json(json_codec.dumps(result, indent=2))
     else:
@@ -197,6 +197,24 @@ def _find_batch(store: RunStore, text: str) -> str | None:
         return store.find_batch(text)
     except UnknownIdError:
         return None
+
+
+def _whole_batch(store: RunStore, text: str, option: str) -> str:
+    """Return the id of a batch, for an option that shows no single run."""
+    try:
+        return store.find_batch(text)
+    except UnknownIdError:
+        try:
+            run_id = store.find_run(text)
+        except (UnknownIdError, AmbiguousIdError):
+            run_id = None
+        if run_id is None:
+            raise
+        batch_id, _ = split_run_id(run_id)
+        raise UnknownIdError(
+            f"{run_id} is the id of a run, and {option} shows a whole batch.",
+            hint=f"Its batch is {batch_id}: `salvo report {batch_id} {option}`.",
+        ) from None
 
 
 def _warn(skipped: int, advice: str, where: str = "below") -> None:

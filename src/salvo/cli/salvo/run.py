@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from salvo.cli.output_options import result_options
 from salvo.cli.param_types import DOLLARS, FILE_PATH, INNER_SHARE, RUNS_AT_ONCE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.baseline_options import baseline_options
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.judges_option import judges_option
-from salvo.cli.salvo.output_option import result_options
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.store_option import store_option
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from salvo.cli.salvo.baseline_options import DEFAULT_BASELINE
 from salvo.errors import UsageError
 from salvo.scenarios.analysis import baseline
 from salvo.scenarios.analysis.batch_stats import BatchStats, measure
@@ -22,8 +21,9 @@ class Baseline:
     stats: list[BatchStats]
 
     @classmethod
-    def read(cls, project: Project, name: str) -> Baseline:
-        path = project.store / baseline.NAME if name == DEFAULT_BASELINE else Path(name)
+    def read(cls, project: Project, name: str | None) -> Baseline:
+        """Read the baseline in a file; without a name, the one of the project."""
+        path = project.store / baseline.NAME if name is None else Path(name)
         if path.is_dir() or path.suffix in (".yaml", ".yml"):
             raise UsageError(
                 f"{path} is not a baseline.",
@@ -50,8 +50,7 @@ class Baseline:
             for item in work
             if item.batch.scenario_id not in self.scenario_ids
         ]
-        entries = [(item.batch, list(item.entries)) for item in work]  # a comparison needs all of them
-        now = [(measure(batch, listed), listed) for batch, listed in entries]
+        now = [(measure(item.batch, entries := item.entries), entries) for item in work]
         return BaselineComparison(compare_with_baseline(store, self.stats, now, notes, commits))
 
 

@@ -39,7 +39,7 @@ from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.runner import RunLimits, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
-from salvo.scenarios.shards import Shard
+from salvo.scenarios.shards import Shard, default_batch_name
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.location import store_notice
 from salvo.scenarios.store.store import RunStore
@@ -157,7 +157,7 @@ def run(
             call_limits=call_limits,
             price_file=price_file,
         )
-        work = _plan_new(workspace, _select(workspace, selection, overrides), settings, part, batch_name)
+        work, batch_name = _plan_new(workspace, _select(workspace, selection, overrides), settings, part, batch_name)
         check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
@@ -180,7 +180,7 @@ def run(
             summarise(item.batch, item.entries, item.skipped, required_evidence(store, item.batch)) for item in work
         ]
         compared = None if blessed is None else blessed.compare(store, work, commits)
-        show(store, work, summaries, compared, output, part, has_one_store=bool(store_address))
+        show(store, work, summaries, compared, output, part, batch_name if store_address else None)
         _print_store_hint(output)
         return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
@@ -219,15 +219,18 @@ def _plan_new(
     settings: RunSettings,
     shard: Shard | None,
     batch_name: str | None,
-) -> list[ScenarioRuns]:
+) -> tuple[list[ScenarioRuns], str | None]:
+    """Return the runs of a new batch, or of one with a name, and that name. Shards have one in any case."""
     items = [(file, scenario, settings) for file, scenario in scenarios]
-    if shard is None and batch_name is None:
-        return plan_runs(workspace, items)
+    if batch_name is None:
+        if shard is None:
+            return plan_runs(workspace, items), None
+        batch_name = default_batch_name(workspace.project, workspace.commit(), [file for file, _ in scenarios])
     enter = click.get_current_context().with_resource
     work = plan_named_runs(workspace, items, batch_name, shard, enter=enter)
     if not any(map(_may_run, work)):
         echo("Nothing is missing: every run was made.", err=True)
-    return work
+    return work, batch_name
 
 
 def execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,26 +11,29 @@ from typing import TYPE_CHECKING
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.records import record
 from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
-from salvo.scenarios.analysis.summary import BatchSummary
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, overall, worth_a_table
-from salvo.scenarios.result import Cause, Outcome
+from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.shards import Shard
+from salvo.scenarios.store.run_entries import RunEntries
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
-    from salvo.cli.salvo.run_baseline import BaselineComparison
+    from salvo.cli.salvo.run_baseline import Baseline, BaselineComparison
 
 
 @record
 class RunOutput:
     """What the command prints and writes in the end."""
 
-    files: tuple[Path, ...]
+    outputs: tuple[Path, ...]
     as_json: bool
     quiet: bool
     verbose: bool
@@ -63,6 +67,19 @@ def _grids(summaries: list[BatchSummary]) -> tuple[set[str], list[list[str]]]:
     return suite_lines(summaries, colour=True)
 
 
+def show_stored(
+    store: RunStore, batches: list[Batch], baseline: Baseline | None, commits: int, output: RunOutput
+) -> tuple[list[BatchSummary], BaselineComparison | None]:
+    """Show batches that were made before, as `show` does. Return what they came to."""
+    work = [ScenarioRuns(batch, None, earlier=RunEntries(store.batch_entries(batch))) for batch in batches]
+    if baseline is not None:
+        baseline.check(work)
+    summaries = [summarise(item.batch, item.entries, labels=required_evidence(store, item.batch)) for item in work]
+    compared = None if baseline is None else baseline.compare(store, work, commits)
+    show(store, work, summaries, compared, output)
+    return summaries, compared
+
+
 def show(
     store: RunStore,
     work: list[ScenarioRuns],
@@ -70,16 +87,18 @@ def show(
     compared: BaselineComparison | None,
     output: RunOutput,
     shard: Shard | None = None,
-    *,
-    has_one_store: bool = False,
+    shared_name: str | None = None,
 ) -> None:
-    """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
+    """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included.
+
+    `shared_name` is the name of a shard's batch, if all shards may have its store.
+    """
     if not output.as_json:
         if shard is None:
             _print_tables(work, summaries, compared, output)
         else:
-            _print_shard(shard, work, output, has_one_store=has_one_store)
-    if output.as_json or output.files:
+            _print_shard(shard, work, output, shared_name)
+    if output.as_json or output.outputs:
         from salvo.scenarios.report import export  # most runs write no files
 
         # Full results are read from the store only now: there may be very many.
@@ -88,7 +107,7 @@ def show(
         content = export.ExportContent(summaries, results, report, {item.batch.batch_id: item.batch for item in work})
         if output.as_json:
             echo_json(export.as_json(content))
-        for file in output.files:
+        for file in output.outputs:
             export.write(file, content)
 
 
@@ -118,19 +137,19 @@ def _print_tables(
     echo("\n\n".join("\n".join(lines) for lines in sections))
 
 
-def _print_shard(shard: Shard, work: list[ScenarioRuns], output: RunOutput, *, has_one_store: bool) -> None:
+def _print_shard(shard: Shard, work: list[ScenarioRuns], output: RunOutput, shared_name: str | None) -> None:
     """Print how many runs of a shard are stored. Only all shards together have a verdict."""
-    entries = [entry for item in work for entry in item.entries]
-    counts = Counter(entry.outcome for entry in entries)
+    counts = Counter(entry.outcome for item in work for entry in item.entries)
     outcomes = [f", {counts[outcome]} {word}" for outcome, word in _OUTCOMES.items() if counts[outcome]]
     total = pluralize(sum(item.batch.runs for item in work), "run")
-    echo(f"Shard {shard}: {len(entries)} of {total} stored{''.join(outcomes)}.")
+    echo(f"Shard {shard}: {counts.total()} of {total} stored{''.join(outcomes)}.")
     for reason, count in Counter(run.reason for item in work for run in item.skipped.values()).items():
         echo(f"{pluralize(count, 'run')} not made: {reason}. Call the same command again to make them.")
     if not output.quiet:
         echo("The verdict is that of all shards: salvo merge STORE...")
-        if has_one_store:
-            echo("If all shards have this store, the same command without --shard gives it.")
+        if shared_name is not None:
+            name = printable(shlex.quote(shared_name))
+            echo(f"If all shards have this store, the same command with --batch {name} and without --shard gives it.")
 
 
 def _verdict(summaries: list[BatchSummary], compared: BaselineComparison | None) -> SuiteVerdict:

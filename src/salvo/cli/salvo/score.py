@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output_options import json_option, output_option
 from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.batch_judging import submit_scores
 from salvo.cli.salvo.call_limit_options import call_limit_options
 from salvo.cli.salvo.judges_option import judges_option
-from salvo.cli.salvo.output_option import output_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_output import batch_exit_code, check_outputs
 from salvo.cli.salvo.score_output import show_scoring
@@ -43,11 +45,11 @@ from salvo.scenarios.workspace import Workspace
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
 @judges_option
 @click.option("--resume", metavar="SCORE", help="Only score the runs that an earlier scoring lacks.")
-@output_option(".json, .jsonl, .xml (JUnit) or .md")
+@output_option("Also write a file: .json, .jsonl, .xml (JUnit) or .md.")
 @call_limit_options("120")
 @prices_option
 @allow_env_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@json_option
 @store_option
 def score(
     batch_id: str | None,
@@ -57,14 +59,11 @@ def score(
     judges: str,
     resume: str | None,
     outputs: tuple[Path, ...],
-    call_timeout: float | None,
-    connect_timeout: float | None,
-    read_timeout: float | None,
-    tries: int | None,
     price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
     store_address: str | None,
+    **call_limits: Any,
 ) -> None:
     """Score stored runs again with a new rubric, judge or assertion. Only judges are called.
 
@@ -80,11 +79,9 @@ def score(
     required confidence, and 130 when interrupted (--resume continues).
     """
     check_outputs(outputs)
+    project = Project.find(store_address=store_address)
     workspace = Workspace(
-        Project.find(store_address=store_address),
-        allow_env=frozenset(allow_env),
-        call_limits=CallLimits(call_timeout, connect_timeout, read_timeout, tries),
-        price_file=price_file,
+        project, allow_env=frozenset(allow_env), call_limits=CallLimits(**call_limits), price_file=price_file
     )
     store = workspace.store()
     scores = ScoreStore(store)
@@ -100,8 +97,8 @@ def score(
     else:
         batch = store.load_batch(store.find_batch(batch_id or LATEST))
         plan = plan_score(workspace, batch, scenario, batch_judges=judges == "batch")
-    done = "prepared" if plan.scoring.batch_judges else "done"
-    work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost, done)
+    verb = "prepared" if plan.scoring.batch_judges else "done"
+    work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost, verb)
     for note in plan.notes:
         work.print(f"Note: {printable(note)}")
     stopped: list[PoolStopped] = []
@@ -113,8 +110,6 @@ def score(
         scores.save(plan.scoring)  # before the first call, so that it can be resumed
         stopped = asyncio.run(work.run(partial(_score, plan, store, work)))
         if plan.scoring.batch_judges and not work.interrupted:
-            from salvo.cli.salvo.batch_judging import submit_scores  # most judges are asked directly
-
             submit_scores(workspace, plan)
     skipped = _skipped(plan, scores.load_entries(plan.scoring.score_id), stopped)
     summary = show_scoring(store, plan.scoring, plan.prepared.batch, skipped, outputs, as_json=as_json)

@@ -20,8 +20,10 @@ OnDone: TypeAlias = Callable[[float | None], None]
 
 
 class TranscriptRun:
-    """The evaluation of so many transcripts. `what` is what they are called: "judgings"; `done` what happens to each:
-    "prepared" if its votes come later."""
+    """The evaluation of so many transcripts, which `what` names: "judgings". `verb` says what was done to each.
+
+    It is "prepared" if the votes come later.
+    """
 
     def __init__(
         self,
@@ -30,11 +32,11 @@ class TranscriptRun:
         total: int,
         concurrency: int,
         max_cost: float | None,
-        done: str = "done",
+        verb: str = "done",
     ) -> None:
         self._workspace = workspace
         self._what = what
-        self._done_word = done
+        self._verb = verb
         self._total = total
         self._finished = 0
         self._cost = 0.0
@@ -60,13 +62,13 @@ class TranscriptRun:
             session = TranscriptSession(retrying, redactor, clock, pool, workspace.price_book())
             try:
                 with cancel_on_interrupt(pool, INTERRUPTED):
-                    stopped = await evaluate(session, self._done)
+                    stopped = await evaluate(session, self._count_one)
             finally:
                 self._progress.clear()
         self.interrupted = pool.is_cancelled
         return stopped
 
-    def _done(self, cost: float | None) -> None:
+    def _count_one(self, cost: float | None) -> None:
         self._finished += 1
         self._cost += cost or 0.0
         tenth = max(1, self._total // 10)
@@ -77,5 +79,5 @@ class TranscriptRun:
 
     def _update(self, note: str = "", *, milestone: bool) -> None:
         spent = f", {running_cost(self._cost)}" if self._cost else ""
-        text = f"{self._finished}/{self._total} {self._what} {self._done_word}{spent}{note}"
+        text = f"{self._finished}/{self._total} {self._what} {self._verb}{spent}{note}"
         self._progress.update(text, milestone=milestone)

@@ -12,23 +12,17 @@ from typing import Any
 
 from salvo.engine.batches.base import (
     CLOCK_TOLERANCE,
-    MOST_PAGES,
-    PAGE,
     TRANSFER_TIMEOUTS,
     BatchProgress,
     BatchSearch,
+    BatchServer,
     BatchSubmission,
     ItemAnswer,
-    check_status,
     checked_provider_id,
-    get,
-    read_lines,
-    read_object,
 )
-from salvo.engine.chat import catalog
 from salvo.engine.chat.anthropic import AnthropicDialect
-from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty
-from salvo.engine.wire.base import Wire, WireRequest
+from salvo.engine.chat.dialect import object_or_empty, string_or_empty
+from salvo.engine.wire.base import Wire
 from salvo.errors import UndecidedBatchError
 
 _PATH = "/v1/messages/batches"
@@ -38,20 +32,12 @@ _NO_ANSWER = {"canceled": "the batch was cancelled before it was answered", "exp
 
 class AnthropicBatches:
     def __init__(self, endpoint: str, model: str, *, once: Wire, retrying: Wire) -> None:
-        """`once` sends what must not be sent twice; `retrying` everything else."""
-        self._endpoint = endpoint
-        self._model = model
-        self._once = once
-        self._retrying = retrying
-        self._provider = catalog.providers()["anthropic"]
+        headers = AnthropicDialect.headers
+        self._server = BatchServer("anthropic", endpoint, model, headers, once=once, retrying=retrying)
 
     async def submit(self, submission: BatchSubmission) -> str:
         body = {"requests": [{"custom_id": item.custom_id, "params": dict(item.body)} for item in submission.items]}
-        headers = AnthropicDialect.headers
-        reply = await self._once.send(
-            WireRequest(self._endpoint, _PATH, body, headers, "batch", timeouts=TRANSFER_TIMEOUTS)
-        )
-        return checked_provider_id(read_object(reply, self._provider, self._model).get("id"))
+        return await self._server.submit(_PATH, body, TRANSFER_TIMEOUTS)
 
     async def find(self, search: BatchSearch) -> str | None:
         undecided = ""
@@ -72,31 +58,21 @@ class AnthropicBatches:
 
     async def _newest(self, oldest: datetime) -> AsyncIterator[dict[str, Any]]:
         """Yield the batches that were created since then, newest first."""
-        after = ""
-        for _ in range(MOST_PAGES):
-            request = get(self._endpoint, f"{_PATH}?limit={PAGE}{after}", AnthropicDialect.headers)
-            page = read_object(await self._retrying.send(request), self._provider, self._model)
-            batches = object_list(page, "data")
+        async for batches in self._server.pages(_PATH, "after_id"):
             for batch in batches:
                 if _created(batch) < oldest:
                     return
                 yield batch
-            if not page.get("has_more") or not batches:
-                return
-            after = f"&after_id={checked_provider_id(batches[-1].get('id'))}"
 
     async def progress(self, batch_id: str) -> BatchProgress:
-        request = get(self._endpoint, f"{_PATH}/{checked_provider_id(batch_id)}", AnthropicDialect.headers)
-        batch = read_object(await self._retrying.send(request), self._provider, self._model)
+        batch = await self._server.get_object(f"{_PATH}/{checked_provider_id(batch_id)}")
         status = string_or_empty(batch.get("processing_status"))
         return BatchProgress(status == "ended", status, _count(batch, _DONE))
 
     async def answers(self, batch_id: str) -> dict[str, ItemAnswer]:
         # By its id, not by the address in `results_url`: the key must not follow an address that an answer names.
         path = f"{_PATH}/{checked_provider_id(batch_id)}/results"
-        reply = await self._retrying.send(get(self._endpoint, path, AnthropicDialect.headers))
-        check_status(reply, self._provider, self._model)
-        return dict(_read_answers(read_lines(reply.body)))
+        return dict(_read_answers(await self._server.get_lines(path)))
 
 
 def _created(batch: dict[str, Any]) -> datetime:

@@ -7,22 +7,23 @@ provider's batch again, so that nothing is paid for twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from salvo.engine.chat import catalog
+from salvo.engine.chat.dialect import object_list
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.jsonio import json_codec
-from salvo.engine.wire.base import BATCH_HEADER, Timeouts, WireReply, WireRequest
-from salvo.errors import BadReplyError
+from salvo.engine.wire.base import BATCH_HEADER, Timeouts, Wire, WireReply, WireRequest
+from salvo.errors import BadReplyError, RequestRefusedError, UnknownModelError
 from salvo.records import record
 
 MOST_ITEMS = 10_000
 MOST_BYTES = 100 * 1024 * 1024
 """Well below the limits of both providers, so that the answers of a batch can be read in one piece."""
-PAGE = 100
-MOST_PAGES = 50
+_PAGE = 100
+_MOST_PAGES = 50
 """How far back a batch is looked for that was submitted before a crash."""
 CLOCK_TOLERANCE = timedelta(hours=1)
 """How much the provider's clock may differ from ours."""
@@ -109,24 +110,86 @@ def checked_provider_id(value: Any) -> str:
     raise BadReplyError("The batch API answered with an id that cannot be used.", hint="Try again.")
 
 
-def read_object(reply: WireReply, provider: catalog.Provider, model: str) -> dict[str, Any]:
-    """Return the JSON object of a reply. Raise ProviderError for a refusal, or for anything else."""
-    check_status(reply, provider, model)
-    try:
-        value = reply.json()
-    except ValueError as error:
-        raise _bad(provider, f"it is not JSON ({error})", reply) from error
-    if not isinstance(value, dict):
-        raise _bad(provider, "it is not a JSON object", reply)
-    return value
+_NO_BATCH_API = "This server may have no batch API. Check the base URL, or ask the judges directly."
+_NO_SUCH_BATCH = (
+    "Use the key of the account that submitted the batch. "
+    "If the provider has deleted it, its votes cannot be collected."
+)
 
 
-def check_status(reply: WireReply, provider: catalog.Provider, model: str) -> None:
-    if reply.status != 200:
-        raise provider_error(parse_error_body(reply), provider, model)
+class BatchServer:
+    """The server of a batch API, at one endpoint: sends requests to it and checks every reply."""
+
+    def __init__(
+        self, provider: str, endpoint: str, model: str, headers: Mapping[str, str], *, once: Wire, retrying: Wire
+    ) -> None:
+        """`once` sends what must not be sent twice; `retrying` everything else."""
+        self._provider = catalog.providers()[provider]
+        self._endpoint = endpoint
+        self._model = model
+        self._headers = headers
+        self._once = once
+        self._retrying = retrying
+
+    async def submit(self, path: str, body: Any, timeouts: Timeouts | None = None) -> str:
+        """Start a batch, and return the provider's id of it."""
+        request = WireRequest(self._endpoint, path, body, self._headers, "batch", timeouts=timeouts)
+        return checked_provider_id(self._object(await self._once.send(request), _NO_BATCH_API).get("id"))
+
+    async def upload(self, path: str, body: bytes, headers: Mapping[str, str]) -> str:
+        """Send a file, and return the provider's id of it. One that is uploaded twice costs nothing."""
+        request = WireRequest(self._endpoint, path, body, headers, "batch", timeouts=TRANSFER_TIMEOUTS)
+        return checked_provider_id(self._object(await self._retrying.send(request), _NO_BATCH_API).get("id"))
+
+    async def get_object(self, path: str) -> dict[str, Any]:
+        return self._object(await self._get(path), _NO_SUCH_BATCH)
+
+    async def pages(self, path: str, cursor: str) -> AsyncIterator[list[dict[str, Any]]]:
+        """Yield the batches of a list, newest first, as far back as one is looked for that a crash left."""
+        after = ""
+        for _ in range(_MOST_PAGES):
+            page = await self.get_object(f"{path}?limit={_PAGE}{after}")
+            batches = object_list(page, "data")
+            yield batches
+            if not page.get("has_more") or not batches:
+                return
+            after = f"&{cursor}={checked_provider_id(batches[-1].get('id'))}"
+
+    async def get_lines(self, path: str) -> Iterator[dict[str, Any]]:
+        """Return the objects of a JSONL file."""
+        reply = await self._get(path)
+        self._check_status(reply, _NO_SUCH_BATCH)
+        return _read_lines(reply.body)
+
+    async def _get(self, path: str) -> WireReply:
+        request = WireRequest(
+            self._endpoint, path, None, self._headers, "batch", method="GET", timeouts=TRANSFER_TIMEOUTS
+        )
+        return await self._retrying.send(request)
+
+    def _object(self, reply: WireReply, not_found_hint: str) -> dict[str, Any]:
+        """Return the JSON object of a reply. Raise ProviderError for a refusal, or for anything else."""
+        self._check_status(reply, not_found_hint)
+        try:
+            value = reply.json()
+        except ValueError as error:
+            raise _bad(self._provider, f"it is not JSON ({error})", reply) from error
+        if not isinstance(value, dict):
+            raise _bad(self._provider, "it is not a JSON object", reply)
+        return value
+
+    def _check_status(self, reply: WireReply, not_found_hint: str) -> None:
+        if reply.status == 200:
+            return
+        error = provider_error(parse_error_body(reply), self._provider, self._model)
+        if isinstance(error, UnknownModelError):  # a path names no model: it is something else that was not found
+            raise RequestRefusedError(
+                error.message, hint=not_found_hint, status=error.status, request_id=error.request_id
+            )
+        raise error
 
 
-def read_lines(body: bytes) -> Iterator[dict[str, Any]]:
+def _read_lines(body: bytes) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSONL file. A line that is none is left out: its item has no answer then."""
     for line in body.splitlines():
         try:
@@ -135,10 +198,6 @@ def read_lines(body: bytes) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(value, dict):
             yield value
-
-
-def get(endpoint: str, path: str, headers: Mapping[str, str] | None = None) -> WireRequest:
-    return WireRequest(endpoint, path, None, headers or {}, "batch", method="GET", timeouts=TRANSFER_TIMEOUTS)
 
 
 def _bad(provider: catalog.Provider, reason: str, reply: WireReply) -> BadReplyError:

@@ -8,23 +8,16 @@ from typing import Any
 
 from salvo.engine.batches.base import (
     CLOCK_TOLERANCE,
-    MOST_PAGES,
-    PAGE,
-    TRANSFER_TIMEOUTS,
     BatchProgress,
     BatchSearch,
+    BatchServer,
     BatchSubmission,
     ItemAnswer,
-    check_status,
     checked_provider_id,
-    get,
-    read_lines,
-    read_object,
 )
-from salvo.engine.chat import catalog
 from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty
 from salvo.engine.jsonio import json_codec
-from salvo.engine.wire.base import Wire, WireRequest
+from salvo.engine.wire.base import Wire
 
 TAG = "salvo_batch"
 """The name of our tag in the metadata of a batch."""
@@ -33,12 +26,7 @@ _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
 class OpenAIBatches:
     def __init__(self, endpoint: str, model: str, *, once: Wire, retrying: Wire) -> None:
-        """`once` sends what must not be sent twice; `retrying` everything else."""
-        self._endpoint = endpoint
-        self._model = model
-        self._once = once
-        self._retrying = retrying
-        self._provider = catalog.providers()["openai"]
+        self._server = BatchServer("openai", endpoint, model, {}, once=once, retrying=retrying)
 
     async def submit(self, submission: BatchSubmission) -> str:
         url = f"/v1{submission.path}"  # the path at the provider, whatever the base URL is
@@ -54,8 +42,7 @@ class OpenAIBatches:
             "completion_window": "24h",
             "metadata": {TAG: submission.tag},
         }
-        reply = await self._once.send(WireRequest(self._endpoint, "/batches", body, {}, "batch"))
-        return checked_provider_id(read_object(reply, self._provider, self._model).get("id"))
+        return await self._server.submit("/batches", body)
 
     async def _upload(self, name: str, content: bytes) -> str:
         boundary = hashlib.sha256(content).hexdigest()
@@ -67,33 +54,22 @@ class OpenAIBatches:
             f"\r\n--{boundary}--\r\n".encode(),
         ]
         headers = {"content-type": f"multipart/form-data; boundary={boundary}"}
-        request = WireRequest(self._endpoint, "/files", b"".join(parts), headers, "batch", timeouts=TRANSFER_TIMEOUTS)
-        reply = await self._retrying.send(request)  # a file that is uploaded twice costs nothing
-        return checked_provider_id(read_object(reply, self._provider, self._model).get("id"))
+        return await self._server.upload("/files", b"".join(parts), headers)
 
     async def find(self, search: BatchSearch) -> str | None:
         """Look at the newest batches first, as far back as the time at which it was planned."""
         oldest = (search.since - CLOCK_TOLERANCE).timestamp()
-        after = ""
-        for _ in range(MOST_PAGES):
-            page = await self._list(after)
-            batches = object_list(page, "data")
+        async for batches in self._server.pages("/batches", "after"):
             for batch in batches:
                 if object_or_empty(batch, "metadata").get(TAG) == search.tag:
                     return checked_provider_id(batch.get("id"))
             created = batches[-1].get("created_at") if batches else None
-            if not page.get("has_more") or (isinstance(created, int | float) and created < oldest):
+            if isinstance(created, int | float) and created < oldest:
                 return None
-            after = f"&after={checked_provider_id(batches[-1].get('id'))}"
         return None
 
-    async def _list(self, after: str) -> dict[str, Any]:
-        reply = await self._retrying.send(get(self._endpoint, f"/batches?limit={PAGE}{after}"))
-        return read_object(reply, self._provider, self._model)
-
     async def _retrieve(self, batch_id: str) -> dict[str, Any]:
-        reply = await self._retrying.send(get(self._endpoint, f"/batches/{checked_provider_id(batch_id)}"))
-        return read_object(reply, self._provider, self._model)
+        return await self._server.get_object(f"/batches/{checked_provider_id(batch_id)}")
 
     async def progress(self, batch_id: str) -> BatchProgress:
         batch = await self._retrieve(batch_id)
@@ -114,9 +90,7 @@ class OpenAIBatches:
         for name in ("error_file_id", "output_file_id"):
             if file_id := batch.get(name):
                 path = f"/files/{checked_provider_id(file_id)}/content"
-                reply = await self._retrying.send(get(self._endpoint, path))
-                check_status(reply, self._provider, self._model)
-                answers |= _read_answers(read_lines(reply.body))
+                answers |= _read_answers(await self._server.get_lines(path))
         return answers
 
 

@@ -84,6 +84,16 @@ class OutputSchema:
     schema: JsonObject
 
 
+def object_schema(properties: JsonObject) -> JsonObject:
+    """Return the JSON Schema of an object with exactly these properties: providers enforce no other kind."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
 @record
 class ChatRequest:
     messages: tuple[Message, ...]

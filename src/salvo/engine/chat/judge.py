@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from salvo.engine.chat.base import (
     UserMessage,
 )
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import hex_digest
 from salvo.engine.jsonio.json_schema import problems
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ProviderError
@@ -40,6 +40,10 @@ class Question:
     part: str = ""
     """Which of several questions of one assertion it is, for its lane."""
 
+    async def poll(self, model: ChatModel, votes: int, lane: str) -> list[JudgeVote]:
+        """Ask `votes` times at once, each in its own lane."""
+        return await gather(vote(model, self, f"{lane}/vote-{number}") for number in range(1, votes + 1))
+
 
 @record
 class JudgeVote:
@@ -53,11 +57,6 @@ class JudgeVote:
     replies: tuple[ChatReply, ...]
     problem: str = ""
     error: ProviderError | None = None
-
-
-async def poll(model: ChatModel, question: Question, votes: int, lane: str) -> list[JudgeVote]:
-    """Ask `votes` times at once, each in its own lane."""
-    return await gather(vote(model, question, f"{lane}/vote-{number}") for number in range(1, votes + 1))
 
 
 async def vote(model: ChatModel, question: Question, lane: str) -> JudgeVote:
@@ -144,4 +143,4 @@ def fence_tag(contents: Sequence[str]) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hex_digest(text)[:16]

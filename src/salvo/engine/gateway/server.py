@@ -151,7 +151,8 @@ class Gateway:
 
     def _is_authorised(self, headers: Mapping[str, str]) -> bool:
         tokens = headers.get("authorization", "").removeprefix("Bearer "), headers.get("x-api-key", "")
-        return any(hmac.compare_digest(token.encode(), self.token.encode()) for token in tokens)
+        expected = self.token.encode()
+        return any(hmac.compare_digest(token.encode(errors="surrogateescape"), expected) for token in tokens)
 
     async def _forward(self, request: web.BaseRequest, provider: str, path: str) -> web.StreamResponse:
         bare_path = path.partition("?")[0]

@@ -58,6 +58,11 @@ def sha256(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
+def hex_digest(text: str) -> str:
+    """Return the SHA-256 digest of a text in hexadecimal, also of one that UTF-8 cannot hold."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def stable_key(value: Any) -> str:
     """Return the same key for equal values in every process. It accepts any value and never raises.
 

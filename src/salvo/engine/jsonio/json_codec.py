@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -72,13 +73,18 @@ def reject_constant(name: str) -> Any:
 def _is_deeper(value: Any, levels: int) -> bool:
     level = [value]
     for _ in range(levels):
-        level = [
-            part
-            for item in level
-            if isinstance(item, dict | list)
-            for part in (item.values() if isinstance(item, dict) else item)
-        ]
+        level = next_level(level)
     return any(isinstance(item, dict | list) for item in level)
+
+
+def next_level(values: Iterable[Any]) -> list[Any]:
+    """Return what the objects and lists among the values hold: one level deeper in a JSON document."""
+    return [
+        part
+        for value in values
+        if isinstance(value, dict | list)
+        for part in (value.values() if isinstance(value, dict) else value)
+    ]
 
 
 def loads_or_text(text: str) -> Any:
@@ -87,6 +93,11 @@ def loads_or_text(text: str) -> Any:
         return loads(strip_fence(text))
     except ValueError:
         return text
+
+
+def as_text(value: Any) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else dumps(value).decode()
 
 
 def strip_fence(text: str) -> str:

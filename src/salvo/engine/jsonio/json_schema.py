@@ -160,12 +160,7 @@ def _size(value: Any, limit: int) -> int:
     count, level = 0, [value]
     while level and count <= limit:
         count += len(level)
-        level = [
-            part
-            for item in level
-            if isinstance(item, dict | list)
-            for part in (item.values() if isinstance(item, dict) else item)
-        ]
+        level = json_codec.next_level(level)
     return count
 
 

@@ -8,19 +8,18 @@ for each place that is wrong. The caller adds the file, the line and the column:
         print(json_path(error.path), error.message)
 
 Validation is strict: "10" is text, not a number. Messages never repeat a value, because it may be a secret. A message
-that is particular to a model belongs in that model: raise `ValueError` in a validator, or give a `Discriminator` the
-custom error type EXPECTED_KIND with the context {"expected": "a name or a definition"}.
+that is particular to a model belongs in that model: raise `ValueError` in a validator, or use `kind_discriminator`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -34,10 +33,20 @@ FieldPath: TypeAlias = tuple[str | int, ...]
 MAX_ERRORS = 200
 """More are of no use to a reader, and looking for a suggestion takes time for each of them."""
 
-EXPECTED_KIND = "expected_kind"
+_EXPECTED_KIND = "expected_kind"
 
 NOT_BLANK = r"\S"
 """The pattern of a text that is not only white space."""
+
+
+def kind_discriminator(tag: Callable[[Any], str | None], expected: str) -> Discriminator:
+    """Return the discriminator of a union: a value without a tag is not the `expected`, "a name or a definition"."""
+    return Discriminator(
+        tag,
+        custom_error_type=_EXPECTED_KIND,
+        custom_error_message=f"must be {expected}",
+        custom_error_context={"expected": expected},
+    )
 
 
 def leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
@@ -217,7 +226,7 @@ def _message(details: ErrorDetails, words: Words) -> str:
 
 
 def _expected(kind: str, context: Mapping[str, Any], words: Words) -> str:
-    if kind == EXPECTED_KIND:
+    if kind == _EXPECTED_KIND:
         return str(context["expected"])
     return words.mapping if kind in _MAPPINGS else _EXPECTED.get(kind, "")
 

@@ -61,6 +61,10 @@ class HttpTransport:
     def _name(self) -> str:
         return f"The MCP server {self._server}"
 
+    @property
+    def _check_url(self) -> str:
+        return f"Check mcp_servers.{self._server}.url."
+
     async def _send(self, method: str, message: Message | None, headers: Mapping[str, str]) -> WireReply:
         session = {protocol.SESSION_HEADER: self._session} if self._session else {}
         request = WireRequest(
@@ -76,7 +80,7 @@ class HttpTransport:
         except (ProviderError, UsageError) as error:
             # It begins with the name of the endpoint.
             text = error.message[:1].upper() + error.message[1:]
-            raise McpError(text, hint=f"Check mcp_servers.{self._server}.url.") from error
+            raise McpError(text, hint=self._check_url) from error
 
     def _read(self, reply: WireReply, message: Message) -> Message:
         method, number = message["method"], message["id"]
@@ -84,7 +88,7 @@ class HttpTransport:
         if reply.status < 300:
             texts = list(protocol.events(reply.body)) if is_stream else [reply.body]
             for text in texts:
-                candidate = protocol.parse_message(text, self._server)
+                candidate = protocol.parse_message(text, self._server, self._check_url)
                 if candidate.get("id") == number and "method" not in candidate:
                     return candidate
             raise McpError(f"{self._name} ended its reply to {method} without an answer.")

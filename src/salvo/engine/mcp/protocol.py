@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import hex_digest
 from salvo.engine.text.messages import excerpt
 from salvo.errors import McpAnswerError, McpError
 from salvo.records import record
@@ -41,6 +41,8 @@ _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_KEYWORD = "x-mcp-header"
 
+MAX_MESSAGE = 16 * 1024 * 1024
+"""Bytes of one message of a server."""
 MAX_TOOL_NAME = 1_000
 """Characters of a tool's name. The protocol recommends 128 at most."""
 LIST_CHANGED = "notifications/tools/list_changed"
@@ -72,8 +74,10 @@ def initialization() -> Message:
     return {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
 
 
-def parse_message(content: bytes | str, server: str) -> Message:
-    """Return a message of a server. Raise McpError for anything else."""
+def parse_message(content: bytes | str, server: str, hint: str) -> Message:
+    """Return a message of a server. Raise McpError with the hint for anything else."""
+    if len(content) > MAX_MESSAGE:
+        raise message_too_long(server)
     try:
         message = json_codec.loads(content)
     except ValueError:
@@ -82,9 +86,13 @@ def parse_message(content: bytes | str, server: str) -> Message:
         text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
         raise McpError(
             f"The MCP server {server} sent something that is no message of the protocol: {excerpt(text, 200)}.",
-            hint="A server on standard output must print nothing else; its log belongs on standard error.",
+            hint=hint,
         )
     return message
+
+
+def message_too_long(server: str) -> McpError:
+    return McpError(f"The MCP server {server} sent a message of more than {MAX_MESSAGE:,} bytes.")
 
 
 def read_answer(message: Message, server: str, method: str) -> dict[str, Any]:
@@ -154,7 +162,7 @@ def _without_data(block: dict[str, Any]) -> dict[str, Any]:
         return {**block, "resource": _without_data(resource)}
     for name in ("data", "blob"):
         if isinstance(data := block.get(name), str):
-            digest = hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
+            digest = hex_digest(data)
             return {**block, name: {"base64_characters": len(data), "sha256": digest}}
     return block
 

@@ -14,14 +14,14 @@ from typing import Any, cast
 from salvo.engine.jsonio import json_codec
 from salvo.engine.mcp import protocol
 from salvo.engine.mcp.protocol import Message
-from salvo.engine.runtime.subprocesses import guard
+from salvo.engine.runtime.subprocesses import guard, start_failure
 from salvo.engine.text.formatting import truncate
 from salvo.errors import McpError
 from salvo.records import record
 
-MAX_MESSAGE = 16 * 1024 * 1024
 MAX_LOG = 10 * 1024 * 1024
 """Bytes of one message, and of logs and notifications between two answers."""
+_ONLY_MESSAGES = "A server on standard output must print nothing else; its log belongs on standard error."
 _MAX_LOG_KEPT = 8 * 1024
 _MAX_LOG_SHOWN = 200
 _GRACE = 1.0
@@ -47,6 +47,7 @@ class StdioTransport:
 
     @classmethod
     async def start(cls, server: str, target: StdioTarget) -> StdioTransport:
+        guard.start()
         try:
             process, pipes = await asyncio.get_running_loop().subprocess_exec(
                 lambda: _Pipes(server),
@@ -56,9 +57,8 @@ class StdioTransport:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise McpError(
-                f"The MCP server {server} could not be started: {target.command[0]}: {reason}.",
+                f"The MCP server {server} could not be started: {target.command[0]}: {start_failure(error)}.",
                 hint=f"Check mcp_servers.{server}.command and its cwd.",
             ) from error
         guard.add(process.get_pid())
@@ -132,7 +132,6 @@ class _Pipes(asyncio.SubprocessProtocol):
         self._line_bytes = 0
         self._log = bytearray()
         self._unanswered_bytes = 0
-        self._highest = 0
         self._transport: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -191,11 +190,11 @@ class _Pipes(asyncio.SubprocessProtocol):
         if rest:
             self._line.append(rest)
             self._line_bytes += len(rest)
-        if self._line_bytes > MAX_MESSAGE:
-            raise McpError(f"The MCP server {self._server} sent a message of more than {MAX_MESSAGE:,} bytes.")
+        if self._line_bytes > protocol.MAX_MESSAGE:
+            raise protocol.message_too_long(self._server)
 
     def _read_message(self, line: bytes) -> None:
-        message = protocol.parse_message(line, self._server)
+        message = protocol.parse_message(line, self._server, _ONLY_MESSAGES)
         method, number = message.get("method"), message.get("id")
         if isinstance(method, str):
             self._count_unanswered(len(line), "notifications")

@@ -30,7 +30,8 @@ class ModelQueue:
     model: str
     clock: Clock
     controller: RateController = field(default_factory=RateController)
-    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    _waiting: deque[tuple[asyncio.Future[None], float]] = field(default_factory=deque)
+    """The calls, and since when they have waited."""
     _timer: asyncio.TimerHandle | None = None
 
     @property
@@ -43,11 +44,12 @@ class ModelQueue:
 
     async def turn(self) -> None:
         """Wait until the caller may send."""
-        ticket = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        ticket = future, self.clock.monotonic()
         self._waiting.append(ticket)
         self._wake()
         try:
-            await ticket
+            await future
         except asyncio.CancelledError:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
@@ -64,10 +66,10 @@ class ModelQueue:
             if (seconds := self.controller.seconds_until_next(now)) > 0:
                 self._timer = asyncio.get_running_loop().call_later(seconds, self._wake)
                 return
-            ticket = self._waiting.popleft()
-            if not ticket.done():
-                self.controller.sent(now)
-                ticket.set_result(None)
+            future, since = self._waiting.popleft()
+            if not future.done():
+                self.controller.count_call(now, since)
+                future.set_result(None)
 
 
 class Pacer:
@@ -148,7 +150,7 @@ class PacedWire:
             with self._paused():
                 await queue.turn()
         else:
-            queue.controller.sent(self._pacer.clock.monotonic())
+            queue.controller.count_call(self._pacer.clock.monotonic())
         sent_at = self._pacer.clock.monotonic()
         try:
             reply = await self._inner.send(request)

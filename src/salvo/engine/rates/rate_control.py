@@ -30,12 +30,16 @@ _STEP = (5, 0.25)
 """Accepted calls and seconds between two steps of growth."""
 _PROBE = (80, 2.0)
 """The same above the last limit, where a step too far costs refused calls."""
+_OUTGROWN = 1.3
+"""From so many times the last rate that was too high, that says nothing any more: the provider allows more now."""
 _MEASURED_SECONDS = 5.0
 """The calls accepted in this time say how much the provider accepts."""
 _CALLS_TO_MEASURE = 10
 _SETTLING_SECONDS = 0.5
 """Calls that are sent so soon after a cut may be refused because of what was sent before it."""
 _CATCH_UP_SECONDS = 0.1
+_LATE_SECONDS = 1.0
+"""Turns of so long ago are made up for, if a call waited for them and this process was kept from sending it."""
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 _LOWEST_RATE = 0.1
@@ -43,6 +47,7 @@ _LOWEST_RATE = 0.1
 _LOW_HEADROOM = 0.1
 
 _NEVER = float("-inf")
+_UNKNOWN = float("inf")
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class RateController:
     """Only the refusal of a call that was sent later cuts the rate again."""
     _first_cut_at: float = _NEVER
     _limit: float = 0.0
-    """The last rate that was too high, or what was accepted then."""
+    """The last rate that was too high, or what was accepted then; _UNKNOWN once the rate has outgrown it."""
     _latency: float = 0.0
     """Of late, by an exponential mean."""
     _next_at: float = _NEVER
@@ -75,12 +80,19 @@ class RateController:
         """Return how long the next call has to wait; 0 if it may be sent now."""
         return max(0.0, self._next_at - now, self._paused_until - now)
 
-    def sent(self, now: float) -> None:
+    def count_call(self, now: float, waits_since: float | None = None) -> None:
+        """Count a call that is sent now, and has waited for its turn since then.
+
+        A busy machine wakes a process late. Those turns are made up for: the provider had no calls meanwhile. An idle
+        time allows no more than a small burst.
+        """
         if self.rate is None:
             self._sent_at.append(now)
-        else:
-            # A late timer is made up for, but an idle time allows no more than a small burst.
-            self._next_at = max(self._next_at, now - max(1 / self.rate, _CATCH_UP_SECONDS)) + 1 / self.rate
+            return
+        due = max(self._next_at, self._paused_until)
+        has_waited = waits_since is not None and waits_since <= due
+        longest = _LATE_SECONDS if has_waited else max(1 / self.rate, _CATCH_UP_SECONDS)
+        self._next_at = max(due, now - longest) + 1 / self.rate
 
     def was_accepted(self, now: float, sent_at: float, *, is_waited_for: bool, headroom: Headroom | None) -> None:
         """Count an answer. The rate grows only if calls wait for their turn: otherwise it is not what limits them."""
@@ -102,7 +114,7 @@ class RateController:
         if retry_after is not None:
             self._pause(now, retry_after)
         if sent_at >= self.settled_at:
-            self._cut(now)
+            self._slow_down(now)
 
     def has_failed(self) -> None:
         """Let the rate grow later: a 5xx says nothing about it, but more calls would not help the server."""
@@ -122,11 +134,14 @@ class RateController:
         if self._calls_since_step * self.workers >= calls and now - self._stepped_at >= seconds:
             self._calls_since_step = 0
             self._stepped_at = now
-            self.rate = rate * (_GROWTH if rate > self._limit / 2 else _FAST_GROWTH)
+            is_far_below = rate <= self._limit / 2 and self._limit != _UNKNOWN
+            self.rate = rate * (_FAST_GROWTH if is_far_below else _GROWTH)
+            if self.rate > self._limit * _OUTGROWN:
+                self._limit = _UNKNOWN
 
-    def _cut(self, now: float) -> None:
+    def _slow_down(self, now: float) -> None:
         if self.rate is None:
-            sent_rate = self._sent_rate(now)
+            sent_rate = self._sent_rate()
             rate = sent_rate * _DEEP_CUT
             self._limit = sent_rate * _FIRST_LIMIT
             self._first_cut_at = now
@@ -144,9 +159,12 @@ class RateController:
         self._stepped_at = now
         self._calls_since_step = self._calls_since_cut = 0
 
-    def _sent_rate(self, now: float) -> float:
-        recent = [time for time in self._sent_at if time >= now - 1]
-        return len(recent) / max(now - recent[0], 0.5) if recent else 1.0
+    def _sent_rate(self) -> float:
+        """Return how many calls per second were sent of late. The refusal may have taken longer than that to arrive."""
+        if not self._sent_at:
+            return 1.0
+        recent = [time for time in self._sent_at if time >= self._sent_at[-1] - 1]
+        return len(recent) / max(recent[-1] - recent[0], 0.5)
 
     def _accepted_rate(self, now: float) -> float | None:
         """Return how many calls per second were accepted of late; None where too few were to tell."""

@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
@@ -41,8 +42,6 @@ _SIGNAL = getattr(signal, "SIGURG", None)
 """The system ignores this signal if nobody handles it, so that one that comes too late does no harm."""
 _OUR_FOLDER = str(Path(__file__).parents[2]) + os.sep
 _RUNS_USERS_CODE = frozenset({__file__, user_code.__file__})
-_STANDARD_FOLDERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
-_LIBRARY_FOLDERS = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 
 
 class BlockingInterrupted(BaseException):
@@ -287,15 +286,25 @@ def _place_in_users_code(frame: FrameType | None) -> str:
     """
     frames: list[FrameType] = []
     while frame is not None and not frame.f_code.co_filename.startswith(_OUR_FOLDER):
-        if not _is_in(frame, _STANDARD_FOLDERS):
+        if not _is_standard(frame):
             frames.append(frame)
         frame = frame.f_back
     if not frames or frame is None or frame.f_code.co_filename not in _RUNS_USERS_CODE:
         return ""
-    place = next((candidate for candidate in frames if not _is_in(candidate, _LIBRARY_FOLDERS)), frames[0])
+    place = next((candidate for candidate in frames if not _is_installed(candidate)), frames[0])
     return f"{Path(place.f_code.co_filename).name}, line {place.f_lineno}"
 
 
-def _is_in(frame: FrameType, folders: tuple[str, ...]) -> bool:
+def _is_standard(frame: FrameType) -> bool:
     name = frame.f_code.co_filename
-    return name.startswith((*folders, "<")) and (folders is _LIBRARY_FOLDERS or not name.startswith(_LIBRARY_FOLDERS))
+    return name.startswith(("<", *_folders("stdlib", "platstdlib"))) and not _is_installed(frame)
+
+
+def _is_installed(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_folders("purelib", "platlib"))
+
+
+@cache
+def _folders(*names: str) -> tuple[str, ...]:
+    # Asked for only when the loop is blocked: it reads the whole configuration of the interpreter.
+    return tuple({sysconfig.get_path(name) for name in names})

@@ -56,16 +56,8 @@ class LineProgram:
             await asyncio.wait({self._exited}, timeout=_PATIENCE)
             ended_by_itself = self._exited.done()
         finally:
-            try:
-                await end_program(running, self._exited, self._streams)
-            finally:
-                guard.remove(running.process.pid)
-        return ProcessResult(
-            exit_code=running.process.returncode if ended_by_itself else None,
-            output="",
-            errors=bytes(running.errors).decode("utf-8", "replace"),
-            output_truncated=running.output_truncated,
-        )
+            await end_program(running, self._exited, self._streams)
+        return running.result(ended_by_itself=ended_by_itself)
 
     def _write(self, line: bytes) -> None:
         stream = self._running.process.stdin

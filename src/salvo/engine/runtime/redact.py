@@ -119,6 +119,9 @@ _KEY_SHAPES = (
 # Escapes in JSON that is text inside JSON.
 _NESTED_ESCAPES = (r"\\u", r"\\/")
 
+_COMMON_PARTS = ("k_", "gh", "pi-", "PI-K", r"\\")
+"""Parts that several markers share. A text without the part has none of these markers."""
+
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_.:@-]+")
 _NESTINGS = 3
 _MAX_DEPTH = 25_000
@@ -159,6 +162,15 @@ def find_keys(text: str) -> list[KeyFinding]:
     return findings
 
 
+def _grouped(markers: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Return the markers by a part that each of a group contains. Most texts contain few of these parts."""
+    groups: dict[str, list[str]] = {}
+    for marker in markers:
+        part = next((part for part in _COMMON_PARTS if part in marker), marker)
+        groups.setdefault(part, []).append(marker)
+    return list(groups.items())
+
+
 class Redactor:
     """Replaces what looks like a key, known secrets, private values, and matches of the user's patterns."""
 
@@ -178,8 +190,9 @@ class Redactor:
         ]
         self._set_cut_secrets([(form, PLACEHOLDER) for form in spellings])
         # Of each secret the longest part that no JSON writer escapes.
-        self._markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
-        self._markers.update(_NESTED_ESCAPES, (marker for marker, _ in self._rules[len(spellings) :]))
+        markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
+        self._markers = markers.union(_NESTED_ESCAPES, (marker for marker, _ in self._rules[len(spellings) :]))
+        self._marker_groups = _grouped(self._markers)
         self._placeholders = re.compile(f"({re.escape(PLACEHOLDER)})")
 
     def _set_cut_secrets(self, secrets: list[tuple[str, str]]) -> None:
@@ -231,8 +244,9 @@ class Redactor:
 
     def may_touch(self, serialised: str) -> bool:
         """Return False where the text of a JSON value surely contains no secret. This is much faster than the walk."""
-        if any(map(serialised.__contains__, self._markers)):
-            return True
+        for part, markers in self._marker_groups:
+            if part in serialised and any(marker in serialised for marker in markers):
+                return True
         if _CUT not in serialised and _ESCAPED_CUT not in serialised:
             return False
         return any(marker in serialised for marker in self._cut_markers)
@@ -354,6 +368,7 @@ class _PrivateRedactor(Redactor):
         self._rules = [*rules, *self._rules]
         self._set_cut_secrets([*cut_secrets, *self._cut_secrets])
         self._markers = {*self._markers, *(max(_PLAIN_RUN.findall(form), key=len, default="") for form, _ in rules)}
+        self._marker_groups = _grouped(self._markers)
         self._placeholders = re.compile(f"({'|'.join(map(re.escape, placeholders))})")
 
 

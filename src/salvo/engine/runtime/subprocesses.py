@@ -56,25 +56,23 @@ async def run_program(
         await asyncio.wait({exited, until}, return_when=asyncio.FIRST_COMPLETED)
         ended_by_itself = exited.done()
     finally:
-        try:
-            await end_program(running, exited, streams)
-        finally:
-            guard.remove(running.process.pid)
-    return ProcessResult(
-        exit_code=running.process.returncode if ended_by_itself else None,
-        output=bytes(running.output).decode("utf-8", "replace"),
-        errors=bytes(running.errors).decode("utf-8", "replace"),
-        output_truncated=running.output_truncated,
-    )
+        await end_program(running, exited, streams)
+    return running.result(ended_by_itself=ended_by_itself)
 
 
 class _Guard:
-    """The process that ends the programs of this one if it is killed. It is started with the first program."""
+    """The process that ends the programs of this one if it is killed. It is started before the first program."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._groups: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, if it does not run. If it started only after a program, that could outlive a kill in between."""
+        with self._lock:
+            if hasattr(os, "killpg") and (self._process is None or self._process.poll() is not None):
+                self._start()
 
     def add(self, group: int) -> None:
         if not hasattr(os, "killpg"):
@@ -83,7 +81,6 @@ class _Guard:
             self._groups.add(group)
             if not self._tell(f"+{group}\n"):
                 self._start()
-                self._tell("".join(f"+{known}\n" for known in self._groups))
 
     def remove(self, group: int) -> None:
         with self._lock:
@@ -115,6 +112,7 @@ class _Guard:
             bufsize=0,
             start_new_session=True,  # Ctrl-C and a closed terminal are for this process only
         )
+        self._tell("".join(f"+{known}\n" for known in self._groups))
 
     def _end(self) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -158,6 +156,14 @@ class RunningProgram:
             with suppress(OSError):
                 stream.close()
 
+    def result(self, *, ended_by_itself: bool) -> ProcessResult:
+        return ProcessResult(
+            exit_code=self.process.returncode if ended_by_itself else None,
+            output=bytes(self.output).decode("utf-8", "replace"),
+            errors=bytes(self.errors).decode("utf-8", "replace"),
+            output_truncated=self.output_truncated,
+        )
+
     def signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
@@ -177,6 +183,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def start_program(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    guard.start()
     try:
         return subprocess.Popen(  # noqa: S603 - the command is in the user's own scenario
             list(command),
@@ -189,11 +196,15 @@ def start_program(command: Sequence[str], folder: Path, environ: Mapping[str, st
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
-            f"The program {command[0]} could not be started: {reason}.",
+            f"The program {command[0]} could not be started: {start_failure(error)}.",
             hint="Check adapter_options.command and adapter_options.cwd.",
         ) from error
+
+
+def start_failure(error: OSError | ValueError) -> str:
+    """Return why a program could not be started, without the error's number and the program's name."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _chunks(stream: IO[bytes] | None) -> Any:
@@ -207,14 +218,17 @@ async def end_program(
 ) -> None:
     """End the whole process group, and wait until its pipes are read."""
     try:
-        if not exited.done():
-            running.signal(signal.SIGTERM)
-            await asyncio.wait({exited}, timeout=_GRACE)
+        try:
+            if not exited.done():
+                running.signal(signal.SIGTERM)
+                await asyncio.wait({exited}, timeout=_GRACE)
+        finally:
+            running.signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+            # The pipes are closed with the group, unless a process left it; then the output so far is all there is.
+            await asyncio.wait([exited, *streams], timeout=_GRACE)
+            if all(stream.done() for stream in streams):
+                for pipe in (running.process.stdout, running.process.stderr):
+                    if pipe is not None:
+                        pipe.close()
     finally:
-        running.signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        # The pipes are closed with the group, unless a process left it; then the output so far is all there is.
-        await asyncio.wait([exited, *streams], timeout=_GRACE)
-        if all(stream.done() for stream in streams):
-            for pipe in (running.process.stdout, running.process.stderr):
-                if pipe is not None:
-                    pipe.close()
+        guard.remove(running.process.pid)

@@ -1,4 +1,4 @@
-"""Await a user's coroutine, which may go on although it is cancelled."""
+"""Call a user's code: await a coroutine that may go on although it is cancelled, and describe what it raised."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import asyncio
 import inspect
 import math
 import threading
+import traceback
 from collections.abc import Awaitable, Callable, Generator
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from salvo.engine.jsonio.type_adapters import exception_text
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.threads import in_thread
 from salvo.records import record
@@ -17,6 +20,13 @@ T = TypeVar("T")
 
 GRACE_SECONDS = 1.0
 """How long a cancelled coroutine may clean up."""
+
+
+def describe_exception(error: BaseException) -> str:
+    """Return the message of an exception in a user's code, and the line it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {exception_text(error)}{line}"
 
 
 async def call(function: Callable[..., Any], *arguments: object) -> Any:
@@ -45,6 +55,8 @@ async def abandonable(awaitable: Awaitable[T]) -> T:
             if not task.done():
                 driver.abandon_after(0.0)
                 task.cancel()
+            elif not task.cancelled():
+                task.exception()  # whoever wanted to know it is cancelled
         raise
     returned: T | _Exited = task.result()
     if isinstance(returned, _Exited):

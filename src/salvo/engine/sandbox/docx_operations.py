@@ -24,6 +24,7 @@ from salvo.engine.sandbox.document_text import (
 from salvo.engine.sandbox.docx_visibility import RunVisibility
 from salvo.engine.sandbox.hidden_text import mark_hidden
 from salvo.engine.sandbox.outline.docx import PAGE_BREAK, DocxOutline
+from salvo.engine.sandbox.outline.docx_styles import WORD
 
 MAX_ZIP_MEMBERS = 5_000
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
@@ -32,7 +33,6 @@ MAX_UNPACKED_RATIO = 200
 
 _OLE = b"\xd0\xcf\x11\xe0"
 """The first bytes of an encrypted .docx and of an old .doc."""
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
 
@@ -78,10 +78,10 @@ def _paragraphs(document: DocumentObject, outline: DocxOutline) -> Iterator[str]
     line: list[tuple[bool, str]] = []
     page_breaks: list[int] = []
     for element in body.iter():
-        if element.tag == f"{_WORD}p":
+        if element.tag == f"{WORD}p":
             yield _finished(outline, paragraph, line, page_breaks)
             paragraph, line, page_breaks = element, [], []
-        elif element.tag == f"{_WORD}t":
+        elif element.tag == f"{WORD}t":
             line.append((visibility.is_hidden(element), element.text or ""))
         elif element.tag == PAGE_BREAK:
             page_breaks.append(sum(len(text) for _, text in line))
@@ -108,7 +108,7 @@ def _joined(line: list[tuple[bool, str]]) -> str:
     return "".join(mark_hidden(text) if hidden else text for hidden, text in passages)
 
 
-_CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
+_CHARACTERS = {f"{WORD}tab": "\t", f"{WORD}br": "\n", f"{WORD}cr": "\n", f"{WORD}noBreakHyphen": "-"}
 
 
 _OMITTED: Mapping[str, tuple[OmissionKind, str]] = {
@@ -128,8 +128,8 @@ def _omissions(document: DocumentObject) -> Iterator[Omission]:
         kind, tag = _OMITTED.get(relationship.reltype.rpartition("/")[2], (None, ""))
         if kind is None or relationship.is_external:
             continue
-        for element in parse_xml(relationship.target_part.blob).iter(f"{_WORD}{tag}"):
-            paragraphs = ("".join(part.text or "" for part in p.iter(f"{_WORD}t")) for p in element.iter(f"{_WORD}p"))
+        for element in parse_xml(relationship.target_part.blob).iter(f"{WORD}{tag}"):
+            paragraphs = ("".join(part.text or "" for part in p.iter(f"{WORD}t")) for p in element.iter(f"{WORD}p"))
             if text := " ".join(" ".join(paragraphs).split()):
                 counts[kind, text] += 1
     for (kind, text), count in counts.items():

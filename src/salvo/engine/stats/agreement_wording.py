@@ -27,7 +27,7 @@ def estimate(value: IntervalEstimate | None, *, as_share: bool = True) -> str:
     if value is None:
         return "not known"
     if as_share:
-        return f"{percent(value.value)}, 95% interval {bounds(value.interval)}"
+        return f"{percent(value.value)}, 95% interval {bounds_text(value.interval)}"
     low, high = value.interval
     return f"{value.value:.2f}, 95% interval {low:.2f} to {high:.2f}"
 
@@ -47,7 +47,8 @@ def pair_sentence(names: tuple[str, str], agreement: ReviewerAgreement) -> str:
     return f"{first} and {second} agree on {agreement.agreed} of {agreement.items}; Cohen's kappa {kappa}"
 
 
-def bounds(interval: Interval, *apart: float) -> str:
+def bounds_text(interval: Interval, *apart: float) -> str:
+    """Return the ends of an interval, rounded outward."""
     return f"{at_least(interval.low, *apart)} to {at_most(interval.high, *apart)}"
 
 

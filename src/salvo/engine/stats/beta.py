@@ -68,6 +68,17 @@ def solve_rate(target: float, probability: Callable[[float], float], high: float
         last, at_last = rate, at_rate
 
 
+def largest_small(low: float, high: float, is_small: Callable[[float], bool], steps: int) -> float:
+    """Return the largest threshold that is small enough, as far as so many halvings of the range find it. `low` is."""
+    for _ in range(steps):
+        middle = math.sqrt(low * high)
+        if is_small(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def _fraction(x: float, a: float, b: float) -> float:
     """Return 1 / (1 + d1 / (1 + d2 / (1 + ...))) by Lentz's method, which takes about sqrt(max(a, b)) terms."""
     numerator = 1.0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from salvo.engine.stats.beta import at_least, log_choose
+from salvo.engine.stats.beta import at_least, largest_small, log_choose
 from salvo.engine.stats.rates import Interval, Tally, check_counts, clopper_pearson
 
 MAX_RUNS_FOR_BOSCHLOO = 400
@@ -85,18 +85,13 @@ def fisher_threshold(worse_runs: int, better_runs: int, alpha: float) -> float:
     """
     if worse_runs + better_runs > MAX_RUNS_FOR_BOSCHLOO:
         return alpha
-    low, high = alpha, min(1.0, 6 * alpha)
+    runs = worse_runs + better_runs
     smallest = fisher(0, worse_runs, better_runs, better_runs)
-    for _ in range(_STEPS):
-        middle = math.sqrt(low * high)
-        if (
-            middle < smallest
-            or _largest(_chance_of_region(worse_runs, better_runs, middle), worse_runs + better_runs) <= alpha
-        ):
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def is_small(threshold: float) -> bool:
+        return threshold < smallest or _largest(_chance_of_region(worse_runs, better_runs, threshold), runs) <= alpha
+
+    return largest_small(alpha, min(1.0, 6 * alpha), is_small, _STEPS)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from salvo.engine.stats.beta import log_choose
+from salvo.engine.stats.beta import largest_small, log_choose
 from salvo.engine.stats.rates import Interval, check_confidence, check_min_pass_rate, log_martingale
 
 MAX_CALIBRATED_RUNS = 2_000
@@ -96,14 +96,11 @@ def calibrated_tail(rate: float, tail: float, max_runs: int) -> float:
     """
     if max_runs > MAX_CALIBRATED_RUNS or not 0 < rate < 1:
         return tail
-    low, high = tail, min(1.0, 4 * tail)
-    for _ in range(_STEPS):
-        middle = math.sqrt(low * high)
-        if _chance_of_reaching(rate, middle, max_runs, tail) <= tail:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def is_small(threshold: float) -> bool:
+        return _chance_of_reaching(rate, threshold, max_runs, tail) <= tail
+
+    return largest_small(tail, min(1.0, 4 * tail), is_small, _STEPS)
 
 
 def _reaches(passes: int, runs: int, rate: float, tail: float) -> bool:

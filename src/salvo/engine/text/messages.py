@@ -47,6 +47,11 @@ def install_command(extra: str = "") -> str:
     return f"pip install '.[{extra}]'" if extra else "pip install ."
 
 
+def install_hint(extra: str) -> str:
+    """Return what to do if a package of this optional dependency is missing."""
+    return f"In the folder of Salvo's source, run {install_command(extra)}."
+
+
 def display_folder(folder: Path) -> str:
     name = display_path(folder)
     return "the current folder" if name == "." else name

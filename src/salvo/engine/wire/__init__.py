@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from salvo.engine.wire.base import MAX_REPLY_BYTES
+
 if TYPE_CHECKING:
     from salvo.engine.runtime.clock import Clock
     from salvo.engine.runtime.redact import Redactor
     from salvo.engine.wire.base import Endpoint, Timeouts
     from salvo.engine.wire.http import HttpWire
-
-MAX_REPLY_BYTES = 64 * 1024 * 1024
 
 
 def http_wire(

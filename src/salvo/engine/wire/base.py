@@ -17,7 +17,7 @@ from salvo.records import record
 Sink: TypeAlias = Callable[[bytes, Mapping[str, str]], Awaitable[None]]
 """Gets a piece of a reply, and the headers of the reply."""
 
-
+MAX_REPLY_BYTES = 64 * 1024 * 1024
 BATCH_HEADER = "x-salvo-batch"
 """Marks a reply that came through a provider's batch API, with the id of the batch. HttpWire never keeps it of a reply,
 so no server can set it; a recording has it, because the price of the reply depends on it."""

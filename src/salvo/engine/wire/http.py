@@ -17,8 +17,8 @@ from yarl import URL
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire import MAX_REPLY_BYTES, content_encoding
-from salvo.engine.wire.base import Endpoint, Streaming, Timeouts, WireReply, WireRequest
+from salvo.engine.wire import content_encoding
+from salvo.engine.wire.base import MAX_REPLY_BYTES, Endpoint, Streaming, Timeouts, WireReply, WireRequest
 from salvo.engine.wire.content_encoding import BodyDecoder, ContentEncodingError
 from salvo.errors import (
     BrokenReplyError,

@@ -6,14 +6,13 @@ Names that nobody has are treated alike, so that an answer does not tell who has
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, insert, select, update
 
-from salvo.engine.runtime.clock import Clock
+from salvo.engine.jsonio.canonical import hex_digest
 from salvo.playbooks.accounts.users import name_key
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.database import DatabaseStore
 from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.tables import login_attempts
 
@@ -25,11 +24,7 @@ LONGEST_WAIT = timedelta(minutes=15)
 _FORGOTTEN_AFTER = timedelta(hours=1)
 
 
-class LoginAttempts:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
+class LoginAttempts(DatabaseStore):
     def begin(self, name: str) -> timedelta:
         """Count an attempt, and return zero; or return how long to wait before the next, and count nothing."""
         key = _key(name)
@@ -66,4 +61,4 @@ def _wait(attempts: int) -> timedelta:
 
 def _key(name: str) -> str:
     """Return a hash: somebody may have typed a password where the name belongs."""
-    return hashlib.sha256(name_key(name).encode("utf-8", "surrogatepass")).hexdigest()
+    return hex_digest(name_key(name))

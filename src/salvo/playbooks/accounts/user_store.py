@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
-from salvo.engine.runtime.clock import Clock
 from salvo.errors import UnknownIdError, UsageError
-from salvo.playbooks.accounts.users import Role, UserAccount, checked_name, name_key
+from salvo.playbooks.accounts.users import OidcIdentity, Role, UserAccount, checked_name, name_key
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.damage import check_columns, damaged_row
+from salvo.playbooks.store.database import DatabaseStore
 from salvo.playbooks.store.queueing import process_owner
-from salvo.playbooks.store.queueing.leases import as_stored
-from salvo.playbooks.store.rows import audit_entries
+from salvo.playbooks.store.records import RawRow
+from salvo.playbooks.store.rows import audit_entries, raw_rows
 from salvo.playbooks.store.tables import user_sessions, users
 
 
-class UserStore:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
-    def any(self) -> bool:
-        """Return whether there are users, so that people log in with their names."""
+class UserStore(DatabaseStore):
+    def any_password(self) -> bool:
+        """Return whether there are users with a password."""
         if self._database.is_new:  # reading would create the file
             return False
+        query = select(func.count()).select_from(users).where(users.c.password_hash.is_not(None))
         with self._database.reading() as connection:
-            return bool(connection.scalar(select(func.count()).select_from(users)))
+            return bool(connection.scalar(query))
+
+    def raw_rows(self) -> list[RawRow]:
+        """Return the rows of all users, for verification."""
+        with self._database.reading() as connection:
+            return raw_rows.list_users(connection)
 
     def list(self) -> list[UserAccount]:
         """Return the users in the order of their names, disabled ones too."""
@@ -36,7 +39,7 @@ class UserStore:
 
     def find(self, name: str) -> UserAccount:
         with self._database.reading() as connection:
-            return _user(_row(connection, name))
+            return _existing(connection, name)
 
     def password_hash(self, name: str) -> str | None:
         """Return the hash for a login; None if nobody is called so, or they have no password or were disabled."""
@@ -44,24 +47,47 @@ class UserStore:
         with self._database.reading() as connection:
             return connection.scalar(query)
 
-    def add(self, name: str, role: Role, password_hash: str | None) -> UserAccount:
+    def add(
+        self, name: str, role: Role, password_hash: str | None, identity: OidcIdentity | None = None
+    ) -> UserAccount:
         stored = checked_name(name)
-        now = as_stored(self._clock.now())
+        now = self._now()
         with self._database.writing(alone=True) as connection:
-            if connection.scalar(select(users.c.name).where(users.c.name_key == name_key(stored))) is not None:
+            if find_account(connection, stored) is not None:
                 raise UsageError(f"There is a user {stored!r} already.", hint="`byop user list` shows the users.")
-            row = {
-                "name_key": name_key(stored),
-                "name": stored,
-                "role": str(role),
-                "disabled": False,
-                "created_at": now,
-                "password_set_at": None if password_hash is None else now,
-                "password_hash": password_hash,
-            }
-            connection.execute(insert(users), row)
-            self._log(connection, audit_log.USER_ADDED, stored, now, role=str(role))
-            return _user(_row(connection, stored))
+            if identity is not None:
+                _check_unlinked(connection, identity)
+            added = insert_user(connection, stored, role, now, password_hash=password_hash, identity=identity)
+            append_entry(connection, audit_log.USER_ADDED, stored, now, role=str(role), **identity_fields(identity))
+            return added
+
+    def link(self, name: str, identity: OidcIdentity) -> UserAccount:
+        """Let somebody log in with an OIDC provider, which has to vouch for this identity."""
+        now = self._now()
+        with self._database.writing(alone=True) as connection:
+            account = _existing(connection, name)
+            if account.identity is not None:
+                raise UsageError(
+                    f"{account.name} is linked to the subject {account.identity.subject!r} at "
+                    f"{account.identity.issuer} already.",
+                    hint=f"Remove that link first: byop user unlink {name_argument(account.name)}",
+                )
+            _check_unlinked(connection, identity)
+            connection.execute(update(users).where(_is(name)).values(**_identity_columns(identity)))
+            append_entry(connection, audit_log.USER_LINKED, account.name, now, **identity_fields(identity))
+            return _existing(connection, name)
+
+    def unlink(self, name: str) -> UserAccount:
+        """Let somebody no longer log in with an OIDC provider, and end their sessions."""
+        now = self._now()
+        with self._database.writing(alone=True) as connection:
+            account = _existing(connection, name)
+            if account.identity is None:
+                raise UsageError(f"{account.name} is not linked to a login provider.")
+            connection.execute(update(users).where(_is(name)).values(**_identity_columns(None)))
+            connection.execute(delete(user_sessions).where(user_sessions.c.name_key == name_key(name)))
+            append_entry(connection, audit_log.USER_UNLINKED, account.name, now, **identity_fields(account.identity))
+            return _existing(connection, name)
 
     def set_role(self, name: str, role: Role) -> UserAccount:
         return self._change(name, audit_log.USER_ROLE_CHANGED, {"role": str(role)}, role=str(role))
@@ -73,8 +99,9 @@ class UserStore:
 
     def set_password(self, name: str, password_hash: str, *, by: str | None = None) -> UserAccount:
         """Give somebody a new password, and end their sessions. `by` is the user who changes their own."""
-        values = {"password_hash": password_hash, "password_set_at": as_stored(self._clock.now())}
-        return self._change(name, audit_log.USER_PASSWORD_SET, values, ends_sessions=True, by=by)
+        now = self._now()
+        values = {"password_hash": password_hash, "password_set_at": now}
+        return self._change(name, audit_log.USER_PASSWORD_SET, values, now=now, ends_sessions=True, by=by)
 
     def replace_hash(self, name: str, old: str, new: str) -> None:
         """Store another hash of the same password, unless the password has been changed meanwhile."""
@@ -88,36 +115,110 @@ class UserStore:
         action: str,
         values: dict[str, Any],
         *,
+        now: str | None = None,
         ends_sessions: bool = False,
         by: str | None = None,
         **details: str,
     ) -> UserAccount:
-        now = as_stored(self._clock.now())
+        now = now or self._now()
         with self._database.writing(alone=True) as connection:
-            stored = _user(_row(connection, name)).name
+            stored = _existing(connection, name).name
             connection.execute(update(users).where(_is(name)).values(values))
             if ends_sessions:
                 connection.execute(delete(user_sessions).where(user_sessions.c.name_key == name_key(name)))
-            self._log(connection, action, stored, now, by=by, **details)
-            return _user(_row(connection, name))
+            append_entry(connection, action, stored, now, by=by, **details)
+            return _existing(connection, name)
 
-    def _log(
-        self, connection: Connection, action: str, name: str, now: str, by: str | None = None, **details: str
-    ) -> None:
-        who = {"by": by, "authenticated": True} if by is not None else {"by": process_owner.system_user()}
-        audit_entries.append(connection, {"action": action, "at": now, "user": name, **who, **details})
+
+def append_entry(
+    connection: Connection, action: str, name: str | None, now: str, *, by: str | None = None, **details: str
+) -> None:
+    """Append an entry about a user to the audit log. `by` is who was authenticated; None for a command."""
+    who = {"by": by, "authenticated": True} if by is not None else {"by": process_owner.system_user()}
+    user = {} if name is None else {"user": name}
+    audit_entries.append(connection, {"action": action, "at": now, **user, **who, **details})
+
+
+def insert_user(
+    connection: Connection,
+    name: str,
+    role: Role,
+    now: str,
+    *,
+    password_hash: str | None = None,
+    identity: OidcIdentity | None = None,
+) -> UserAccount:
+    password_set_at = None if password_hash is None else now
+    row = {
+        "name_key": name_key(name),
+        "name": name,
+        "role": str(role),
+        "disabled": False,
+        "created_at": now,
+        "password_set_at": password_set_at,
+        "password_hash": password_hash,
+        **_identity_columns(identity),
+    }
+    connection.execute(insert(users), row)
+    return UserAccount(name, role, False, now, password_set_at, identity)
+
+
+def find_account(connection: Connection, name: str) -> UserAccount | None:
+    return _find(connection, _is(name))
+
+
+def find_linked(connection: Connection, identity: OidcIdentity) -> UserAccount | None:
+    return _find(connection, users.c.oidc_issuer == identity.issuer, users.c.oidc_subject == identity.subject)
+
+
+def _find(connection: Connection, *conditions: Any) -> UserAccount | None:
+    row = connection.execute(select(users).where(*conditions)).mappings().one_or_none()
+    return None if row is None else _user(row)
+
+
+def identity_fields(identity: OidcIdentity | None) -> dict[str, str]:
+    """Return what the audit log records of an identity."""
+    return {} if identity is None else {"oidc_issuer": identity.issuer, "oidc_subject": identity.subject}
+
+
+def _identity_columns(identity: OidcIdentity | None) -> dict[str, str | None]:
+    return {
+        "oidc_issuer": None if identity is None else identity.issuer,
+        "oidc_subject": None if identity is None else identity.subject,
+    }
+
+
+def _check_unlinked(connection: Connection, identity: OidcIdentity) -> None:
+    linked = find_linked(connection, identity)
+    if linked is not None:
+        raise UsageError(
+            f"The subject {identity.subject!r} at {identity.issuer} is linked to {linked.name} already.",
+            hint=f"Remove that link first: byop user unlink {name_argument(linked.name)}",
+        )
+
+
+def name_argument(name: str) -> str:
+    """Return a user's name as it is typed on the command line."""
+    return shlex.quote(name)
 
 
 def _is(name: str) -> Any:
     return users.c.name_key == name_key(name)
 
 
-def _row(connection: Connection, name: str) -> RowMapping:
-    row = connection.execute(select(users).where(_is(name))).mappings().one_or_none()
-    if row is None:
+def _existing(connection: Connection, name: str) -> UserAccount:
+    account = find_account(connection, name)
+    if account is None:
         raise UnknownIdError(f"There is no user {name!r}.", hint="`byop user list` shows the users.")
-    return row
+    return account
 
 
 def _user(row: RowMapping) -> UserAccount:
-    return UserAccount(row["name"], Role(row["role"]), bool(row["disabled"]), row["created_at"], row["password_set_at"])
+    try:
+        check_columns(dict(row), dict(users.c))
+        role = Role(row["role"])
+    except ValueError as error:
+        raise damaged_row("user", row["name"], error) from error
+    issuer, subject = row["oidc_issuer"], row["oidc_subject"]
+    identity = None if issuer is None or subject is None else OidcIdentity(issuer, subject)
+    return UserAccount(row["name"], role, bool(row["disabled"]), row["created_at"], row["password_set_at"], identity)

@@ -9,6 +9,7 @@ from salvo.errors import UsageError
 from salvo.records import record
 
 MAX_NAME_LENGTH = 100
+MAX_IDENTITY_LENGTH = 255
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1000
 OPERATOR_NAME = "local"
@@ -30,6 +31,19 @@ class Role(StrEnum):
         return roles.index(self) >= roles.index(other)
 
 
+class LoginMethod(StrEnum):
+    PASSWORD = "password"  # noqa: S105 - the name of a method
+    OIDC = "oidc"
+
+
+@record
+class OidcIdentity:
+    """Who somebody is at an OIDC provider. Neither a name nor an e-mail address identifies anybody: both can change."""
+
+    issuer: str
+    subject: str
+
+
 @record
 class UserAccount:
     name: str
@@ -38,6 +52,8 @@ class UserAccount:
     created_at: str
     password_set_at: str | None
     """None if the user has no password here."""
+    identity: OidcIdentity | None
+    """Whom an OIDC provider has to vouch for to log this user in; None if only a password does."""
 
 
 def checked_name(name: str) -> str:
@@ -58,6 +74,17 @@ def checked_name(name: str) -> str:
 def name_key(name: str) -> str:
     """Return what two names have in common that differ in case, width or spaces only."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
+
+
+def checked_identity(issuer: str, subject: str) -> OidcIdentity:
+    """Return the identity, or raise UsageError."""
+    for text in (issuer, subject):
+        if not text or len(text) > MAX_IDENTITY_LENGTH or not text.isprintable():
+            raise UsageError(
+                "The issuer or the subject is empty or too long, or has characters that cannot be shown.",
+                hint="The issuer is the provider's address as in --oidc-issuer, the subject its claim `sub`.",
+            )
+    return OidcIdentity(issuer, subject)
 
 
 def check_password(password: str, name: str) -> None:

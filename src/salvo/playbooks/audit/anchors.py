@@ -16,7 +16,7 @@ from salvo.engine.runtime.git import SECONDS, run_git
 from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 
 PART = "anchor"
 

@@ -64,6 +64,12 @@ USER_ROLE_CHANGED = "user_role_changed"
 USER_DISABLED = "user_disabled"
 USER_ENABLED = "user_enabled"
 USER_PASSWORD_SET = "user_password_set"  # noqa: S105 - the name of an action
+USER_LINKED = "user_linked"
+"""A user can log in with an OIDC provider from now on."""
+USER_UNLINKED = "user_unlinked"
+USER_LOGGED_IN = "user_logged_in"
+LOGIN_REFUSED = "login_refused"
+"""An OIDC provider vouched for somebody who may not log in."""
 
 
 @dataclass(frozen=True)

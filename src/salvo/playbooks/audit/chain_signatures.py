@@ -16,8 +16,8 @@ from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.audit.revoked_keys import Revocation
 from salvo.playbooks.audit.signatures import signs_bytes
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
-from salvo.playbooks.report.report import Signature
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
+from salvo.playbooks.report.report_document import Signature
 from salvo.records import record
 
 if TYPE_CHECKING:

@@ -39,6 +39,10 @@ ACTIONS: dict[str, str] = {
     audit_log.USER_DISABLED: "User disabled",
     audit_log.USER_ENABLED: "User enabled again",
     audit_log.USER_PASSWORD_SET: "Password of a user set",
+    audit_log.USER_LINKED: "User linked to a login provider",
+    audit_log.USER_UNLINKED: "User unlinked from a login provider",
+    audit_log.USER_LOGGED_IN: "Login",
+    audit_log.LOGIN_REFUSED: "Login refused",
 }
 """What each action is called."""
 
@@ -95,7 +99,8 @@ def _details(content: Mapping[str, Any]) -> str:
     report = content.get("byop_report")
     status = report.get("overall_status") if isinstance(report, dict) else None
     names = ("format", "subject", "reason", "public_key", "system_user", "user", "role")
-    values = {name: content.get(name) for name in names}
+    login_names = ("login_method", "oidc_issuer", "oidc_subject")
+    values = {name: content.get(name) for name in (*names, *login_names)}
     link = content.get("share_link")
     columns = link if isinstance(link, dict) else {}
     details = (
@@ -108,6 +113,8 @@ def _details(content: Mapping[str, Any]) -> str:
         f"subject {values['subject']}" if values["subject"] else "",
         str(values["public_key"] or ""),
         str(values["reason"] or ""),
+        f"by {values['login_method']}" if values["login_method"] else "",
+        f"subject {values['oidc_subject']} at {values['oidc_issuer']}" if values["oidc_subject"] else "",
         f"system user {values['system_user']}" if values["system_user"] else "",
     )
     return ", ".join(filter(None, details))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
+from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations, refuse_revoked
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
@@ -28,6 +29,11 @@ def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
 def revoked_keys_file(environ: Mapping[str, str], home: Path) -> Path:
     """Return where the list of revoked keys is: beside the default key."""
     return default_key_file(environ, home).with_name("byop-revoked-keys.jsonl")
+
+
+def list_revocations() -> dict[str, Revocation]:
+    """Return the revoked keys of the user who runs this process."""
+    return read_revocations(revoked_keys_file(os.environ, Path.home()))
 
 
 def head_key_reader(environ: Mapping[str, str], home: Path) -> ReadKey:

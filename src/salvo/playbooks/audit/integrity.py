@@ -1,7 +1,8 @@
-"""The hashes of a report, over its RFC 8785 form, so that they can be recomputed in any language."""
+"""The bytes of a report that are hashed and signed: its RFC 8785 form, which any language can make."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,8 @@ from salvo.engine.jsonio import surrogates
 from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
 from salvo.errors import InputError
 from salvo.playbooks.report.report import REPORT_HASH_METHOD, Report
+
+PUBLIC_KEY_BYTES = 32
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
@@ -43,3 +46,21 @@ def report_hash(document: Mapping[str, Any]) -> str:
 def with_hash(report: Report) -> Report:
     """Return the report with its own hash in it."""
     return replace(report, integrity=replace(report.integrity, report_hash=report_hash(report.document())))
+
+
+def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
+    """Return what is signed: the encoding of DSSE, which no other type and no other payload gives.
+
+    See https://github.com/secure-systems-lab/dsse/blob/master/protocol.md.
+    """
+    name = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
+
+
+def decode_base64(text: str) -> bytes | None:
+    """Return the bytes if the text is their one base64 form; other forms would let a signed file be changed."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return content if base64.b64encode(content).decode() == text else None

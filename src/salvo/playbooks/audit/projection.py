@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from salvo.playbooks.accounts.users import name_key
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 
@@ -42,6 +43,8 @@ class LoggedRows:
     """The columns of each saved version, by the playbook's id and the version's number."""
     document_batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The columns of each batch of documents that was not deleted, by its id."""
+    users: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The columns of each user who may log in, by what their name is looked up by."""
     batches_since: str | None = None
     """When the first batch of documents was logged; earlier versions logged none."""
     complete_since: str | None = None
@@ -58,6 +61,7 @@ def project(log: Iterable[AuditEntry]) -> LoggedRows:
             if entry.intact:
                 _apply_to_saved_playbooks(entry, rows)
                 _apply_to_document_batches(entry, rows)
+                _apply_to_users(entry, rows)
             continue
         evaluation = rows.evaluations.setdefault(entry.report_id, LoggedEvaluation())
         if not entry.intact:
@@ -115,6 +119,42 @@ def _apply_to_document_batches(entry: AuditEntry, rows: LoggedRows) -> None:
         rows.document_batches[batch_id] = columns
     elif entry.action == audit_log.DOCUMENT_BATCH_DELETED:
         rows.document_batches.pop(batch_id, None)
+
+
+def _apply_to_users(entry: AuditEntry, rows: LoggedRows) -> None:
+    content, name = entry.content, entry.content.get("user")
+    if not isinstance(name, str):
+        return
+    key = name_key(name)
+    if entry.action == audit_log.USER_ADDED:
+        issuer, subject = content.get("oidc_issuer"), content.get("oidc_subject")
+        rows.users[key] = {
+            "name_key": key,
+            "name": name,
+            "role": content.get("role"),
+            "disabled": False,
+            "created_at": entry.at,
+            "password_set_at": entry.at if issuer is None else None,
+            "oidc_issuer": issuer,
+            "oidc_subject": subject,
+        }
+    elif key in rows.users:
+        rows.users[key] |= _changed_columns_of_user(entry)
+
+
+def _changed_columns_of_user(entry: AuditEntry) -> dict[str, Any]:
+    content = entry.content
+    if entry.action == audit_log.USER_ROLE_CHANGED:
+        return {"role": content.get("role")}
+    if entry.action in (audit_log.USER_DISABLED, audit_log.USER_ENABLED):
+        return {"disabled": entry.action == audit_log.USER_DISABLED}
+    if entry.action == audit_log.USER_PASSWORD_SET:
+        return {"password_set_at": entry.at}
+    if entry.action == audit_log.USER_LINKED:
+        return {"oidc_issuer": content.get("oidc_issuer"), "oidc_subject": content.get("oidc_subject")}
+    if entry.action == audit_log.USER_UNLINKED:
+        return {"oidc_issuer": None, "oidc_subject": None}
+    return {}
 
 
 def _columns_of_earlier_version(entry: AuditEntry) -> dict[str, Any]:

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import ValidationError
-
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.strict_json import loads_strict
-from salvo.engine.jsonio.type_adapters import first_error, type_adapter
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError
-from salvo.playbooks.report.report import Report, ReportFile, Signature
+from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.report_document import Signature, check_document
 from salvo.playbooks.review.section import ReviewSection
 from salvo.records import record
 
@@ -79,12 +78,7 @@ def parse_json(content: bytes, name: str) -> ReportContent:
         document = loads_strict(content)
     except ValueError as error:
         raise InputError(f"{name} is not a report file: {error}.") from error
-    if not isinstance(document, dict) or "byop_report" not in document:
-        raise InputError(f"{name} is not a BYOP report: it has no byop_report.")
-    try:
-        file = type_adapter(ReportFile).validate_python(document)
-    except ValidationError as error:
-        raise InputError(f"{name} is not a BYOP report of this version: {': '.join(first_error(error))}.") from error
+    file = check_document(document, name)
     unknown = next(_unknown_fields(document, json_codec.loads(json_codec.dumps(file))), None)
     if unknown is not None:
         raise InputError(

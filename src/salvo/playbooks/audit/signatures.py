@@ -1,24 +1,17 @@
-"""What a signature signs, and whether it is valid. Keys are read and used in signing.py."""
+"""Whether a signature is valid. Keys are read and used in signing.py."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
-from salvo.playbooks.audit.integrity import earlier_canonical
-from salvo.playbooks.report.report import Signature
-
-PUBLIC_KEY_BYTES = 32
-
-
-def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
-    """Return what is signed: the encoding of DSSE, which no other type and no other payload gives.
-
-    See https://github.com/secure-systems-lab/dsse/blob/master/protocol.md.
-    """
-    name = payload_type.encode()
-    return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
+from salvo.playbooks.audit.integrity import (
+    PUBLIC_KEY_BYTES,
+    decode_base64,
+    earlier_canonical,
+    pre_authentication_encoding,
+)
+from salvo.playbooks.report.report_document import Signature
 
 
 def signs_bytes(payload: bytes, signature: Signature) -> bool:
@@ -40,12 +33,3 @@ def _is_signed(message: bytes, signature: Signature) -> bool:
     from salvo.playbooks.audit import signing  # cryptography is slow to import; most files and logs are not signed
 
     return signing.verifies(public_key, value, message)
-
-
-def decode_base64(text: str) -> bytes | None:
-    """Return the bytes if the text is their one base64 form; other forms would let a signed file be changed."""
-    try:
-        content = base64.b64decode(text, validate=True)
-    except ValueError:
-        return None
-    return content if base64.b64encode(content).decode() == text else None

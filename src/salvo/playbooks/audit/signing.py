@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import (
 
 from salvo.engine.runtime.files import read_regular
 from salvo.errors import InputError
-from salvo.playbooks.audit.signatures import PUBLIC_KEY_BYTES, decode_base64, pre_authentication_encoding
-from salvo.playbooks.report.report import Signature
+from salvo.playbooks.audit.integrity import PUBLIC_KEY_BYTES, decode_base64, pre_authentication_encoding
+from salvo.playbooks.report.report_document import Signature
 from salvo.records import record
 
 _MAX_KEY_BYTES = 64 * 1024

@@ -20,7 +20,7 @@ from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError
 from salvo.playbooks.audit.anchors import PART
 from salvo.playbooks.audit.audit_log import AuditEntry
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 
 _MAX_BYTES = 1_000_000
 _SHA256 = "2.16.840.1.101.3.4.2.1"

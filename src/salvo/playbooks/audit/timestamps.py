@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from salvo.engine.text.messages import install_command
+from salvo.engine.text.messages import install_hint
 from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import AuditEntry
-from salvo.playbooks.audit.verification.verify import VerificationFinding
+from salvo.playbooks.audit.verification.finding import VerificationFinding
 
 # TimeStampReq: version 1, the imprint (SHA-256 and 32 bytes), and certReq TRUE. A nonce is left out: a response for the
 # same hash, whenever it was made, is evidence of the same.
@@ -36,6 +36,6 @@ def check_timestamp(file: Path, authorities: Path, log: Sequence[AuditEntry]) ->
     except ImportError as error:
         raise InputError(
             "Time stamps are verified with the package rfc3161-client, which is not installed.",
-            hint=f"In the folder of Salvo's source, run {install_command('timestamps')}.",
+            hint=install_hint("timestamps"),
         ) from error
     return check(file, authorities, log)

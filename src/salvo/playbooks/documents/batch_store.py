@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.clock import Clock
 from salvo.errors import AmbiguousIdError, DamagedEvaluationError, UnknownIdError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.documents.matrix import (
@@ -24,14 +23,16 @@ from salvo.playbooks.documents.matrix import (
     DocumentRow,
     UnreadDocument,
     check_columns,
+    ordered_by_title,
     without_replaced,
 )
 from salvo.playbooks.enums import Result, Status, shown_status
 from salvo.playbooks.playbook.definition import Playbook
-from salvo.playbooks.playbook.stored import stored_playbook
+from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.store.column_text import as_name, as_text
-from salvo.playbooks.store.damage import PARSE_ERRORS, check_type, damaged_evaluation
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.damage import PARSE_ERRORS, check_type, damaged_evaluation, damaged_row
+from salvo.playbooks.store.damage import check_columns as check_stored
+from salvo.playbooks.store.database import OwnerStore
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.records import RawRow, State
 from salvo.playbooks.store.rows import audit_entries, raw_rows
@@ -84,12 +85,7 @@ class BatchList:
     total: int
 
 
-class DocumentBatches:
-    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
-        self._database = database
-        self._clock = clock
-        self._owner = owner
-
+class DocumentBatches(OwnerStore):
     def create(self, batch: DocumentBatch) -> None:
         values = {
             "id": batch.id,
@@ -122,7 +118,7 @@ class DocumentBatches:
         self._database.forget()
 
     def _log(self, connection: Connection, action: str, columns: Mapping[str, Any]) -> None:
-        at = self._clock.now().isoformat(timespec="milliseconds")
+        at = self._now()
         audit_entries.append(connection, {"action": action, "at": at, "document_batch": columns})
 
     def delete_empty(self, before: datetime) -> int:
@@ -166,8 +162,10 @@ class DocumentBatches:
     def latest(self) -> str | None:
         """Return the id of the newest batch."""
         with self._database.reading() as connection:
-            newest: str | None = connection.scalar(select(func.max(batches.c.id)))
-            return newest
+            newest: Any = connection.scalar(select(func.max(batches.c.id)))
+        if newest is not None and not isinstance(newest, str):
+            raise damaged_row("batch of documents", newest, "its id is no text")
+        return newest
 
     def page(self, *, limit: int, offset: int = 0) -> BatchList:
         """Return the batches, the newest first."""
@@ -215,7 +213,8 @@ class DocumentBatches:
             state = leases.actual_state(_state(row), dict(row), now, own=self._owner)
             documents.append(_document_row(row, state, answered.get(row["id"], 0), playbook))
         names = tuple(f"{playbook.id} {playbook.version}" for playbook in used.values())
-        return DocumentMatrix(batch, check_columns(list(used.values())), without_replaced(documents), names)
+        rows_shown = ordered_by_title(without_replaced(documents))
+        return DocumentMatrix(batch, check_columns(list(used.values())), rows_shown, names)
 
 
 def _get(connection: Connection, batch_id: str, *, for_update: bool = False) -> RowMapping:
@@ -227,8 +226,16 @@ def _get(connection: Connection, batch_id: str, *, for_update: bool = False) -> 
 
 
 def _batch(row: RowMapping) -> DocumentBatch:
-    unread = tuple(UnreadDocument(**document) for document in json_codec.loads(row["unread"]))
+    try:
+        check_stored(dict(row), dict(batches.c))
+        unread = tuple(map(_unread, json_codec.loads(row["unread"])))
+    except PARSE_ERRORS as error:
+        raise damaged_row("batch of documents", row["id"], error) from error
     return DocumentBatch(row["id"], row["created_at"], row["title"], row["subject"], row["planned"], unread)
+
+
+def _unread(document: Any) -> UnreadDocument:
+    return UnreadDocument(**{name: check_type(name, value, str) for name, value in document.items()})
 
 
 def _state_counts(connection: Connection, batch_ids: Sequence[str]) -> dict[tuple[str, str], int]:
@@ -242,7 +249,14 @@ def _state_counts(connection: Connection, batch_ids: Sequence[str]) -> dict[tupl
 
 def _playbooks(connection: Connection, hashes: Collection[str]) -> dict[str, Playbook]:
     query = select(playbooks.c.logic_hash, playbooks.c.document).where(playbooks.c.logic_hash.in_(sorted(hashes)))
-    return {row.logic_hash: stored_playbook(json_codec.loads(row.document)) for row in connection.execute(query)}
+    return {row.logic_hash: _playbook(row.logic_hash, row.document) for row in connection.execute(query)}
+
+
+def _playbook(logic_hash: str, document: Any) -> Playbook:
+    try:
+        return stored_playbook(json_codec.loads(document))
+    except PARSE_ERRORS as error:
+        raise damaged_row("playbook", logic_hash, error) from error
 
 
 def _answered(connection: Connection, batch_id: str) -> dict[str, int]:
@@ -265,6 +279,7 @@ def _state(row: RowMapping) -> State:
 
 def _document_row(row: RowMapping, state: State, answered: int, playbook: Playbook) -> DocumentRow:
     try:
+        check_stored(dict(row), dict(_ROW))
         request: Mapping[str, Any] = check_type("request", json_codec.loads(row["request"]), dict)
         identity = check_type("document_identity", request.get(IDENTITY_KEY) or {}, dict)
         outcomes = {} if row["outcomes"] is None else check_type("outcomes", json_codec.loads(row["outcomes"]), dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -147,6 +148,17 @@ def check_title(check_id: str) -> str:
     """Return an id as a title: "assumption_disclosure" becomes "Assumption disclosure"."""
     text = check_id.replace("_", " ").strip()
     return text[:1].upper() + text[1:] or check_id
+
+
+def ordered_by_title(rows: Sequence[DocumentRow]) -> tuple[DocumentRow, ...]:
+    """Return the rows as a folder lists its files: numbers count as numbers, capitals as small letters."""
+    return tuple(sorted(rows, key=lambda row: (_title_key(row.title), row.evaluation_id)))
+
+
+def _title_key(title: str) -> list[tuple[bool, int, str]]:
+    """Return the parts of a title: numbers, those with the fewest digits first, before what is between them."""
+    digits_and_others = re.findall(r"0*([0-9]+)|([^0-9]+)", title.casefold())
+    return [(not digits, len(digits), digits or other) for digits, other in digits_and_others]
 
 
 def without_replaced(rows: Sequence[DocumentRow]) -> tuple[DocumentRow, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
+from salvo.engine.text.csv_cells import safe_cell
 from salvo.engine.text.formatting import format_time
 from salvo.engine.text.html.templates import render_page, stylesheet
 from salvo.errors import UsageError
@@ -19,36 +20,28 @@ from salvo.playbooks.report.export import check_writable
 
 FORMAT_VERSION = 1
 _PACKAGE = "salvo.playbooks.documents"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What makes a spreadsheet take a cell for a formula; the last four are full-width forms of the first four."""
-NO_REPORT = "no report"
 
 
 def render_csv(matrix: DocumentMatrix) -> str:
     """Return the matrix as CSV with a byte order mark, by which spreadsheets recognise UTF-8.
 
-    A cell that a spreadsheet would take for a formula begins with an apostrophe: titles and file names are foreign.
+    What a spreadsheet would take for a formula gets an apostrophe: titles and file names are foreign.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
     titles = [check.title for check in matrix.checks]
     writer.writerow(
-        map(_safe_cell, ("Document", "File", "Subject", "Evaluator", "State", "Status", "Evaluated", "Id", *titles))
+        map(safe_cell, ("Document", "File", "Subject", "Evaluator", "State", "Status", "Evaluated", "Id", *titles))
     )
     for row in matrix.rows:
         results = (str(row.outcomes.get(check.check_id, "")) for check in matrix.checks)
         names = (row.title, row.file_name or "", matrix.batch.subject, row.evaluator)
         end_columns = (row.state, row.status or "", row.finished_at or "", row.evaluation_id)
-        writer.writerow(map(_safe_cell, (*names, *end_columns, *results)))
+        writer.writerow(map(safe_cell, (*names, *end_columns, *results)))
     for document in matrix.batch.unread:
         names = (document.file_name, document.file_name, matrix.batch.subject, "")
-        writer.writerow(map(_safe_cell, (*names, "not read", "", "", "", *("" for _ in titles))))
+        writer.writerow(map(safe_cell, (*names, "not read", "", "", "", *("" for _ in titles))))
     return "\ufeff" + buffer.getvalue()
-
-
-def _safe_cell(value: str) -> str:
-    text = str(value).replace("\0", "")
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def render_json(matrix: DocumentMatrix) -> str:

@@ -26,7 +26,7 @@ def look_alike_letters(inputs: Inputs, folded: FoldedText) -> list[ArtifactFindi
     return [
         ArtifactFinding(
             KIND,
-            f"Latin words contain letters of another script that look like Latin ones: {_listed(lines)}. "
+            f"Latin words contain letters of another script that look like Latin ones: {_example_words(lines)}. "
             "Patterns and quotes are matched as if these were Latin letters.",
             text[slice(*first)],
             Location(first.start, first.end, inputs.line_number(first.start), inputs.position(first.start)),
@@ -35,7 +35,7 @@ def look_alike_letters(inputs: Inputs, folded: FoldedText) -> list[ArtifactFindi
     ]
 
 
-def _listed(lines: Mapping[str, int]) -> str:
+def _example_words(lines: Mapping[str, int]) -> str:
     examples = [
         f"“{word[:_MAX_WORD_LENGTH]}” (line {line}: {', '.join(_foreign_codes(word))})"
         for word, line in list(lines.items())[:_MAX_LISTED]

@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from salvo.engine.chat.base import OutputSchema, PromptPart
+from salvo.engine.chat.base import OutputSchema, PromptPart, object_schema
 from salvo.engine.chat.judge import Question, fence_tag
 from salvo.engine.jsonio.canonical import escape_surrogates, stable_text
 from salvo.engine.text.formatting import truncate
@@ -76,9 +76,8 @@ approved. Say what the AI output claims.
 
 ANSWER = OutputSchema(
     "check_result",
-    {
-        "type": "object",
-        "properties": {
+    object_schema(
+        {
             "result": {"type": "string", "enum": [str(result) for result in Result]},
             "confidence": {
                 "type": "number",
@@ -88,21 +87,16 @@ ANSWER = OutputSchema(
             },
             "evidence_citations": {
                 "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
+                "items": object_schema(
+                    {
                         "span": {"type": "string", "description": "An exact quote from the AI output."},
                         "context": {"type": "string", "description": "Brief context."},
-                    },
-                    "required": ["span", "context"],
-                    "additionalProperties": False,
-                },
+                    }
+                ),
             },
             "notes": {"type": "string", "description": "The judgment explained in one or two sentences."},
-        },
-        "required": ["result", "confidence", "evidence_citations", "notes"],
-        "additionalProperties": False,
-    },
+        }
+    ),
 )
 
 TAG_LINE = "The tag of all blocks below is {tag}\n\n"

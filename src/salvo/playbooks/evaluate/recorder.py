@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +25,24 @@ T = TypeVar("T")
 
 RENEWAL_SECONDS = 5.0
 """Between two renewals of a lease, which lasts three times as long: one may be late or fail without a consequence."""
+
+
+@asynccontextmanager
+async def renewing(renew: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Renew leases in this block, so that no other process takes the evaluations."""
+    finished = asyncio.Event()
+
+    async def renew_until_finished() -> None:
+        while not await is_set_within(RENEWAL_SECONDS, finished):
+            with suppress(StoreError):  # the next renewal may succeed, and a vote says it if none does
+                await renew()
+
+    renewal = asyncio.create_task(renew_until_finished())
+    try:
+        yield
+    finally:
+        finished.set()
+        await renewal
 
 
 @dataclass
@@ -127,20 +145,13 @@ class EvaluationRecorder:
         if self._open is None:
             yield
             return
-        finished = asyncio.Event()
-        renewal = asyncio.create_task(self._renew_until(finished))
-        try:
+        async with renewing(self._renew_started):
             yield
-        finally:
-            finished.set()
-            await renewal
 
-    async def _renew_until(self, finished: asyncio.Event) -> None:
-        while not await is_set_within(RENEWAL_SECONDS, finished):
-            if self._started.is_set() and self.active:
-                async with self._lock:
-                    with suppress(StoreError):  # the next renewal may succeed, and a vote says it if none does
-                        await asyncio.to_thread(self._renew)
+    async def _renew_started(self) -> None:
+        if self._started.is_set() and self.active:
+            async with self._lock:
+                await asyncio.to_thread(self._renew)
 
     def _renew(self) -> None:
         if self._open is not None:

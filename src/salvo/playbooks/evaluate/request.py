@@ -11,7 +11,7 @@ from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile
 from salvo.playbooks.playbook.definition import Check, Playbook
-from salvo.playbooks.playbook.stored import stored_playbook
+from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.report.report import DocumentIdentity, ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.records import record

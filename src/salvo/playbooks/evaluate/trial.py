@@ -13,7 +13,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest, new_request
 from salvo.playbooks.evaluate.runner import EvaluationContext, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.playbook.definition import Check, Playbook
-from salvo.playbooks.playbook.schema import EXAMPLES
+from salvo.playbooks.playbook.document import EXAMPLES
 from salvo.playbooks.report.report import CheckResult, Report
 from salvo.records import record
 

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from salvo.playbooks.playbook.document import place_in_words
-from salvo.playbooks.playbook.schema import EXAMPLES
+from salvo.playbooks.playbook.document import EXAMPLES, place_in_words
 from salvo.records import record
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed", "moved"]

@@ -84,6 +84,7 @@ class Variance:
         )
 
 
+ARTIFACT_TYPES: Final = ("ai_output_only", "ai_output_plus_source_doc", "ai_output_plus_tool_trace")
 INPUTS: Mapping[str, str] = {
     "ai_output": "ai_output",
     "ai_output_text": "ai_output",

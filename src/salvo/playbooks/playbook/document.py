@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from salvo.records import record
 
@@ -23,8 +23,11 @@ LARGEST = 5_000_000
 """Bytes of a playbook's file. People write playbooks by hand, so a larger file is something else."""
 DEEPEST = 100
 """Levels of nesting; a playbook needs five."""
+MAX_CHECKS: Final = 1_000
 MAX_PROBLEMS = 100
 """Problems of one kind that are reported."""
+EXAMPLES: Final = "labelled_examples"
+"""The field with the examples of a check."""
 _MAX_DIGITS = 40
 """A longer integer has no canonical form, and parsing one takes quadratic time."""
 _MAX_STEP = 60

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Tag
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, NOT_BLANK
+from salvo.engine.jsonio.pydantic_errors import NOT_BLANK, kind_discriminator
 from salvo.engine.runtime import safe_regex
-from salvo.playbooks.playbook.definition import MIN_CITATIONS, DetectionType, Variance
+from salvo.playbooks.playbook.definition import ARTIFACT_TYPES, MIN_CITATIONS, DetectionType, Variance
+from salvo.playbooks.playbook.document import MAX_CHECKS
 
 EXPECTED: Final = "expected"
 """Marks a field that the specification asks for. An evaluation can do without it, so its absence is a warning."""
-MAX_CHECKS: Final = 1_000
 MAX_ITEMS: Final = 1_000
 MAX_PATTERNS: Final = 200
 MAX_PATTERN_LENGTH: Final = 2_000
 MAX_EXAMPLES: Final = 100
 MAX_EXAMPLE_LENGTH: Final = 20_000
-EXAMPLES: Final = "labelled_examples"
 
 T = TypeVar("T")
 Expected = Annotated[T, EXPECTED]
@@ -54,12 +53,7 @@ Text = Annotated[str, Field(pattern=NOT_BLANK)]
 Texts = Annotated[list[Text], Field(max_length=MAX_ITEMS)]
 TextOrTexts = Annotated[
     Annotated[Text, Tag("text")] | Annotated[Texts, Tag("list")],
-    Discriminator(
-        _text_or_list,
-        custom_error_type=EXPECTED_KIND,
-        custom_error_message="must be text or a list of texts",
-        custom_error_context={"expected": "text or a list of texts"},
-    ),
+    kind_discriminator(_text_or_list, "text or a list of texts"),
 ]
 Regex = Annotated[
     str,
@@ -84,9 +78,6 @@ class Metadata(FileSection):
     updated_at: Text = Field("", description="The day it was changed last. Not part of the hash.")
     jurisdiction: Expected[TextOrTexts] = Field("", description="Whose law it has in mind, or neutral.")
     intended_use: Expected[TextOrTexts] = Field("", description="What it is for.")
-
-
-ARTIFACT_TYPES: Final = ("ai_output_only", "ai_output_plus_source_doc", "ai_output_plus_tool_trace")
 
 
 class InputContract(FileSection):

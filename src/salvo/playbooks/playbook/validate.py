@@ -11,17 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from salvo.engine.jsonio.pydantic_errors import JSON_WORDS, FieldPath
-from salvo.engine.jsonio.pydantic_errors import validate as validate_model
-from salvo.engine.sandbox.workers import time_budget
 from salvo.engine.text.messages import excerpt, nearest
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import DERIVED, Result
-from salvo.playbooks.playbook.definition import INPUTS, UNSUPPORTED_INPUT, Playbook, Variance
+from salvo.playbooks.playbook.definition import ARTIFACT_TYPES, INPUTS, UNSUPPORTED_INPUT, Playbook, Variance
 from salvo.playbooks.playbook.document import (
+    EXAMPLES,
+    MAX_CHECKS,
     MAX_PROBLEMS,
     PlaybookProblem,
     error,
@@ -29,25 +28,12 @@ from salvo.playbooks.playbook.document import (
     uncanonical,
     warning,
 )
-from salvo.playbooks.playbook.schema import (
-    ARTIFACT_TYPES,
-    EXAMPLES,
-    EXPECTED,
-    MAX_CHECKS,
-    ContractSection,
-    FileCheck,
-    FileSection,
-    PlaybookFile,
-)
+
+if TYPE_CHECKING:
+    from salvo.engine.jsonio.pydantic_errors import FieldPath
 
 __all__ = ["PlaybookProblem", "examine", "playbook", "problems", "read", "stored_playbook"]
 
-_TYPO_CUTOFF = 0.8
-"""How similar an unknown field must be to a known one to be taken for it: other fields are allowed."""
-MAX_PATTERN_SECONDS = 10.0
-"""For compiling the patterns of all checks together."""
-_MAX_UNKNOWN = 20
-"""Unknown fields of one object that are compared with the known ones."""
 _EXCERPT_LENGTH = 60
 """Characters of an invalid date or name in a message."""
 
@@ -86,50 +72,18 @@ def examine(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
 
 def problems(document: Any) -> list[PlaybookProblem]:
     """Return every problem of a document: errors first, each level in the order of the specification."""
+    # Pydantic takes 0.1 s to import. Commands that only use valid playbooks do without it.
+    from salvo.playbooks.playbook.schema_problems import absent_fields, invalid_fields
+
     without_form = list(islice(uncanonical(document), MAX_PROBLEMS))
     known_paths = {problem.path for problem in without_form}
-    with time_budget(MAX_PATTERN_SECONDS):
-        _, field_errors = validate_model(PlaybookFile, document, words=JSON_WORDS)
-    invalid = [error(field_error.path, field_error.message) for field_error in field_errors]
     all_problems = [
         *without_form,
-        *(problem for problem in invalid if problem.path not in known_paths),
-        *_absent_fields(PlaybookFile, document, ()),
+        *(problem for problem in invalid_fields(document) if problem.path not in known_paths),
+        *absent_fields(document),
         *_contradictions(document),
     ]
     return sorted(dict.fromkeys(all_problems), key=lambda problem: problem.level)
-
-
-def _absent_fields(section: type[FileSection], data: Any, path: FieldPath) -> Iterator[PlaybookProblem]:
-    """Warn of every field that is misspelt, or absent though the specification asks for it."""
-    if not isinstance(data, dict):
-        return
-    required = data.get("required_fields") if issubclass(section, ContractSection) else None
-    misspelt = _misspelt_fields(section, data)
-    for name, field in section.model_fields.items():
-        if name in data:
-            yield from _absent_fields_inside(field.annotation, data[name], (*path, name))
-        elif name in misspelt and not field.is_required():
-            yield warning((*path, misspelt[name]), f'no such field; did you mean "{name}"?')
-        elif EXPECTED in field.metadata and not (isinstance(required, list) and name in required):
-            yield warning((*path, name), "is missing; the specification asks for it")
-
-
-def _absent_fields_inside(annotation: Any, value: Any, path: FieldPath) -> Iterator[PlaybookProblem]:
-    if isinstance(annotation, type) and issubclass(annotation, FileSection):
-        yield from _absent_fields(annotation, value, path)
-    elif get_args(annotation) == (FileCheck,) and isinstance(value, list):
-        for index, check in enumerate(islice(value, MAX_CHECKS)):
-            yield from _absent_fields(FileCheck, check, (*path, index))
-
-
-def _misspelt_fields(section: type[FileSection], data: dict[Any, Any]) -> dict[str, str]:
-    """Return, for each absent field, the unknown field that likely stands for it."""
-    absent = [name for name in section.model_fields if name not in data]
-    unknown = (name for name in data if isinstance(name, str) and name not in section.model_fields)
-    misspelt = {nearest(name, absent, cutoff=_TYPO_CUTOFF): name for name in islice(unknown, _MAX_UNKNOWN)}
-    misspelt.pop("", None)
-    return misspelt
 
 
 def _contradictions(document: Any) -> Iterator[PlaybookProblem]:

@@ -23,14 +23,14 @@ _RUN_IN_FULL = (
     "No check failed in this screening. Run a full evaluation to get a report that can be compared over time."
 )
 
-# For the checks of the starter playbook; `{quote}` is the first quoted passage.
+# For the checks of the starter playbook; `{quote}` is the first quoted passage, `{baseline}` what it is compared with.
 _STEPS = {
     "assumption_disclosure": "Have the author state the assumptions behind {quote}: jurisdiction, facts, role.",
     "certainty_language": "Have a lawyer confirm, qualify or strike {quote} before anyone relies on it.",
     "escalation_signal": "Name who must review {quote}, and under which conditions.",
     "unchecked_areas_disclosure": "Ask what was not examined before anyone treats the text as complete.",
     RUN_VARIANCE: "Do not rely on individual results: evaluate again with more runs or with another evaluator.",
-    DRIFT: "Compare this report with its baseline and find out what changed before anyone relies on the text.",
+    DRIFT: "Compare this report with {baseline} and find out what changed before anyone relies on the text.",
 }
 _REVISIONS = {
     "assumption_disclosure": "State, before any conclusion, the assumptions it rests on: the jurisdiction and the "
@@ -63,7 +63,7 @@ def next_steps(
     checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool, named_subject: bool
 ) -> tuple[str, ...]:
     """Return one concrete sentence for each failed check, then one for each open point."""
-    steps = [_step(check) for check in checks if check.result is Result.FAIL]
+    steps = [_step(check, drift) for check in checks if check.result is Result.FAIL]
     if incomplete:
         steps.append(_RESUME)
     unclear = [check.check_id for check in checks if is_unclear(check)]
@@ -86,10 +86,15 @@ def mending_prompt(checks: Sequence[CheckResult]) -> str | None:
     return "\n\n".join((_BEFORE, *points, _AFTER))
 
 
-def _step(check: CheckResult) -> str:
+def baseline_name(drift: DriftSummary) -> str:
+    """Return what a report is compared with: nobody has to have saved it as a baseline."""
+    return "the newest earlier report" if drift.baseline_saved is False else "its baseline"
+
+
+def _step(check: CheckResult, drift: DriftSummary) -> str:
     quote = _quote(check)
     if check.check_id in _STEPS:
-        return _STEPS[check.check_id].format(quote=quote)
+        return _STEPS[check.check_id].format(quote=quote, baseline=baseline_name(drift))
     return f"Have a person review {quote} with this question in mind: {check.question}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from salvo.playbooks.enums import Result, Severity
 from salvo.playbooks.evaluate.request import UNKNOWN
 from salvo.playbooks.playbook.definition import Variance
+from salvo.playbooks.report.identity_labels import date_with_zone
 from salvo.playbooks.report.report import (
     ChangedCheck,
     CheckResult,
@@ -85,7 +86,7 @@ def compare(now: Snapshot, before: Snapshot, *, saved: bool, thresholds: Varianc
         notes=tuple(_backend_notes(now.fingerprints, before.fingerprints)),
     )
     baseline = "the saved baseline" if saved else "the newest earlier report"
-    return Drift(result, f"Compared with {baseline} of {before.timestamp}: {reason}", summary)
+    return Drift(result, f"Compared with {baseline} of {date_with_zone(before.timestamp)}: {reason}", summary)
 
 
 def changes(before: tuple[CheckResult, ...], now: tuple[CheckResult, ...]) -> tuple[ChangedCheck, ...]:

@@ -5,6 +5,7 @@ Text from outside is put on one line, shortened, and cleared of terminal control
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +13,7 @@ from salvo.engine.text.formatting import NamedValue, pluralize, truncate
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.enums import DISCLAIMERS, Mode, Result, ShownStatus, shown_status
-from salvo.playbooks.report import labels
+from salvo.playbooks.report import check_labels, labels
 from salvo.playbooks.report.compare import ReportComparison, Side, judged_checks
 from salvo.playbooks.report.report import CheckResult, Citation, Report
 from salvo.playbooks.review import wording
@@ -68,8 +69,8 @@ def agreement(reports: Sequence[Report], names: Sequence[str] = (), *, colour: b
 def _cell(check: CheckResult | None) -> str:
     if check is None:
         return "not in this report"
-    votes = labels.votes(check)
-    return check.result.upper() if votes == labels.NONE else f"{check.result.upper()} ({votes})"
+    votes = check_labels.votes(check)
+    return check.result.upper() if votes == check_labels.NONE else f"{check.result.upper()} ({votes})"
 
 
 def _agreement(checks: Sequence[CheckResult | None]) -> str:
@@ -88,7 +89,7 @@ def timeline(subject: str, points: Sequence[TimelinePoint], *, colour: bool = Fa
     if not points:
         return [
             f"There is no report on the subject “{printable(subject)}” yet.",
-            f"Create one: byop run FILE --subject {printable(subject)}",
+            f"Create one: byop run FILE --subject {printable(shlex.quote(subject))}",
         ]
     checks = list(dict.fromkeys(name for point in points for name in point.outcomes))
     header = [*_TIMELINE, *(str(number) for number in range(1, len(checks) + 1)), ""]
@@ -175,35 +176,39 @@ class _Screen:
 
     def _check(self, check: CheckResult, names: int) -> str:
         word = self._paint(check.result.upper().ljust(_WORD), _COLOURS[check.result], bold=True)
-        measures = f"  confidence {labels.confidence(check)}" if check.raw_runs else ""
-        if labels.shows_votes(check):
-            measures = f"  {labels.votes(check)}{measures}  consistency {labels.consistency(check)}"
+        measures = f"  confidence {check_labels.confidence(check)}" if check.raw_runs else ""
+        if check_labels.shows_votes(check):
+            measures = f"  {check_labels.votes(check)}{measures}  consistency {check_labels.consistency(check)}"
         return f"{word}  {check.severity:<6}  {_line(check.check_id):<{names if measures else 0}}{measures}"
 
     def _grounds(self, check: CheckResult) -> Iterator[str]:
         yield from self._quotes(check.evidence_citations, "    ")
-        for sentence in (labels.decided_by(check), *labels.check_notices(check), labels.visible_note(check.notes)):
+        for sentence in (
+            check_labels.decided_by(check),
+            *check_labels.check_notices(check),
+            check_labels.visible_note(check.notes),
+        ):
             yield from self._wrapped(sentence, "    ")
         for run in check.raw_runs:
             if not run.counts:
-                yield from self._wrapped(f"run {run.run}: {labels.vote(run)}", "    ")
+                yield from self._wrapped(f"run {run.run}: {check_labels.vote(run)}", "    ")
         for dissent in check.dissent:
             yield from self._wrapped(
-                f"dissent, run {dissent.run} ({dissent.result}): {labels.visible_note(dissent.notes)}", "    "
+                f"dissent, run {dissent.run} ({dissent.result}): {check_labels.visible_note(dissent.notes)}", "    "
             )
             yield from self._quotes(dissent.evidence_citations, "      ")
         for citation in check.rejected_citations[:_QUOTES]:
-            yield from self._wrapped(f"rejected, {labels.UNVERIFIED}: {_quoted(citation.span)}", "    ")
-        yield from self._wrapped(labels.more_passages(check.rejected_citations, _QUOTES), "    ")
-        for pattern, hits in labels.hits(check).items():
+            yield from self._wrapped(f"rejected, {check_labels.UNVERIFIED}: {_quoted(citation.span)}", "    ")
+        yield from self._wrapped(check_labels.more_passages(check.rejected_citations, _QUOTES), "    ")
+        for pattern, hits in check_labels.hits(check).items():
             places = ", ".join(str(hit.location.line) for hit in hits[:_HITS])
             more = f" and {len(hits) - _HITS} more" if len(hits) > _HITS else ""
             yield from self._wrapped(f"pattern {_line(pattern)}: line {places}{more}", "    ")
 
     def _quotes(self, citations: Sequence[Citation], indent: str) -> Iterator[str]:
         for citation in citations[:_QUOTES]:
-            yield from self._wrapped(f"{labels.where_quoted(citation)}: {_quoted(citation.span)}", indent)
-        yield from self._wrapped(labels.more_passages(citations, _QUOTES), indent)
+            yield from self._wrapped(f"{check_labels.where_quoted(citation)}: {_quoted(citation.span)}", indent)
+        yield from self._wrapped(check_labels.more_passages(citations, _QUOTES), indent)
 
     def _variance(self, report: Report) -> Iterator[str]:
         summary = report.variance_summary
@@ -230,8 +235,8 @@ class _Screen:
         if report.artifact_findings:
             yield self._title(labels.FINDINGS_TITLE)
         for finding in report.artifact_findings:
-            place = f"{labels.where(finding.location)}: " if finding.location else ""
-            yield from self._wrapped(f"{place}{finding.message}{labels.times(finding.count)}", "  - ")
+            place = f"{check_labels.where(finding.location)}: " if finding.location else ""
+            yield from self._wrapped(f"{place}{finding.message}{check_labels.times(finding.count)}", "  - ")
             if finding.span is not None:
                 yield from self._wrapped(_quoted(finding.span), "    ")
 
@@ -268,7 +273,7 @@ class _Screen:
             compared.before.evaluator,
             compared.after.evaluator,
         ):
-            before, after = (labels.score(side.consistency_score) for side in (compared.before, compared.after))
+            before, after = (check_labels.score(side.consistency_score) for side in (compared.before, compared.after))
             yield f"  Consistency {before} → {after} ({compared.consistency_delta:+.2f})"
         yield from self._evidence(compared)
 
@@ -317,7 +322,7 @@ class _Screen:
 def _summary(side: Side) -> str:
     status = shown_status(side.overall_status, incomplete=side.incomplete)
     score = labels.listed_consistency(side.consistency_score, side.evaluator)
-    consistency = "" if score == labels.NONE else f"  consistency {score}"
+    consistency = "" if score == check_labels.NONE else f"  consistency {score}"
     report = f"{side.report_id}  {side.timestamp}  {status}{consistency}"
     return f"{report}  {printable(side.evaluator)}  subject {printable(side.subject)}"
 

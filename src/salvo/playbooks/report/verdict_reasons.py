@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result, Severity
 from salvo.playbooks.report import advice, labels
-from salvo.playbooks.report.report import CheckResult, Report, measured_consistency
+from salvo.playbooks.report.report import CheckResult, DriftKind, Report, measured_consistency
 from salvo.records import record
 
 # For the checks of the starter playbook; the others are described by their question.
@@ -17,7 +17,13 @@ _FAILED: Mapping[str, str] = {
     "escalation_signal": "Does not say when a person must review it",
     "unchecked_areas_disclosure": "Does not say what was not checked",
     RUN_VARIANCE: "The results of the runs diverge",
-    DRIFT: "Shows signs of degradation compared with its baseline",
+}
+_DEGRADED = "Shows signs of degradation compared with {baseline}"
+_PUT_DOWN_TO: Mapping[DriftKind, str] = {
+    "output": "the text is different",
+    "output_or_evaluator": "the text is different, but not all votes agreed",
+    "judge": "the text is the same, and the evaluator is different",
+    "evaluator_instability": "put down to the evaluator, not to the text",
 }
 _UNDECIDED: Mapping[str, str] = {
     "assumption_disclosure": "Not decided: whether it states its assumptions",
@@ -32,20 +38,26 @@ class VerdictReason:
     text: str
     check: int | None = None
     """The number of the check that it is about, from 1; None if it is about the whole report."""
+    about_findings: bool = False
+    """Whether it is about what the text tries or hides, which the report lists as findings in the text."""
 
 
 def verdict_reasons(report: Report) -> list[VerdictReason]:
     """Return what a reader must know first: what failed, what is open, what is unstable or hidden."""
     numbered = list(enumerate(report.check_results, start=1))
     by_severity = sorted(numbered, key=lambda item: item[1].severity is not Severity.HIGH)
-    failed = [VerdictReason(_failed(check), number) for number, check in by_severity if check.result is Result.FAIL]
+    failed = [
+        VerdictReason(_failed(check, report), number) for number, check in by_severity if check.result is Result.FAIL
+    ]
     undecided = [
         VerdictReason(_undecided(check), number)
         for number, check in by_severity
         if check.result is Result.INDETERMINATE and check.decided_by != "derived"
     ]
-    about_all = [*_instability(report), *labels.notices(report), *_missing_votes(report)]
-    reasons = [*failed, *map(VerdictReason, about_all), *undecided]
+    injections = labels.injections(report)
+    notices = [VerdictReason(notice, about_findings=notice == injections) for notice in labels.notices(report)]
+    unstable, missing = (map(VerdictReason, texts) for texts in (_instability(report), _missing_votes(report)))
+    reasons = [*failed, *unstable, *notices, *missing, *undecided]
     return reasons or [VerdictReason("No check failed, and none that was judged is undecided.")]
 
 
@@ -63,8 +75,10 @@ def next_steps(report: Report) -> list[str]:
     return [in_words if step == with_ids else step for step in report.summary.recommended_next_steps]
 
 
-def _failed(check: CheckResult) -> str:
+def _failed(check: CheckResult, report: Report) -> str:
     reason = _FAILED.get(check.check_id, f"Failed: {check.question}")
+    if check.check_id == DRIFT and (cause := _PUT_DOWN_TO.get(report.drift_summary.kind)):
+        reason = f"{_DEGRADED.format(baseline=advice.baseline_name(report.drift_summary))}: {cause}"
     return f"{reason}{_passages(check)} ({check.severity} severity)"
 
 

@@ -125,7 +125,7 @@ class BlindResults:
     informed: int
     """Questions that are left out, because people decided them knowing the result, and nobody blind."""
     newer: int
-    """Questions that are left out, because their text was evaluated after the last decision."""
+    """Questions that are left out, because their text was evaluated after the last blind decision, if there is one."""
 
 
 def blind_questions(reports: Sequence[QueuedReport], series: BlindSeries) -> list[BlindReviewQuestion]:
@@ -223,7 +223,7 @@ def blind_results(questions: Sequence[BlindReviewQuestion], reviewer: str = "") 
         reviewers=list(_reviewer_pairs(shown)),
         withheld=withheld,
         informed=len(shown) - len(drawn),
-        newer=len(drawn) - len(counted),
+        newer=len(drawn) - len(counted) if last else 0,
     )
 
 
@@ -251,8 +251,8 @@ def _check_agreement(check_id: str, questions: Sequence[BlindReviewQuestion]) ->
         corrected=corrected,
         needed=_needed_decisions(strata, corrected),
         quality=judge_quality(cells),
-        wrongly_passed=_wrong(questions, Result.PASS),
-        wrongly_failed=_wrong(questions, Result.FAIL),
+        wrongly_passed=_contradicted_reports(questions, Result.PASS),
+        wrongly_failed=_contradicted_reports(questions, Result.FAIL),
         drops=_drops(questions),
     )
 
@@ -275,7 +275,7 @@ def _cells(members: Sequence[BlindReviewQuestion], sampled: int) -> Iterator[Jud
         yield JudgedCell(result is Result.PASS, len(judged), len(clear), sum(clear))
 
 
-def _wrong(questions: Iterable[BlindReviewQuestion], result: Result) -> list[str]:
+def _contradicted_reports(questions: Iterable[BlindReviewQuestion], result: Result) -> list[str]:
     opposite = result is not Result.PASS
     return [
         question.report_id

@@ -14,7 +14,6 @@ from sqlalchemy import Connection, RowMapping, Select, func, insert, select
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
-from salvo.engine.runtime.clock import Clock
 from salvo.errors import DamagedEvaluationError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Result, Severity
@@ -25,9 +24,8 @@ from salvo.playbooks.review.queue import QueuedReport, QueueFilter, ReviewQueue,
 from salvo.playbooks.review.rules import checked_draft
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, damaged_evaluation
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.database import DatabaseStore
 from salvo.playbooks.store.queueing import notifications
-from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.rows import audit_entries
 from salvo.playbooks.store.rows import evaluations as evaluation_rows
@@ -43,11 +41,7 @@ _EVENTS = (
 _QUEUE_COLUMNS = {**evaluations.c, "document": documents.c.title}
 
 
-class ReviewStore:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
+class ReviewStore(DatabaseStore):
     def events(self, report_id: str) -> list[ReviewEvent]:
         """Return the events about a report, the oldest first."""
         with self._database.reading() as connection:
@@ -57,7 +51,7 @@ class ReviewStore:
         """Add an event, and return it. UsageError if the report cannot have it; ReviewChangedError if it was reviewed
         further since the signer looked at it.
         """
-        now = as_stored(self._clock.now())
+        now = self._now()
         with self._database.writing(alone=True) as connection:
             row = evaluation_rows.get_row(connection, report_id)
             events = _list_events(connection, report_id)

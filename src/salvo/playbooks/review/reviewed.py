@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from salvo.playbooks.enums import DRIFT, RUN_VARIANCE
+from salvo.playbooks.enums import DRIFT
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.report import status
 from salvo.playbooks.report.report import Report, is_deterministic, measured_consistency
@@ -17,7 +17,7 @@ def as_reviewed(report: Report, state: ReviewState) -> Report:
 
     It is a view: it has the hash of the report that was reviewed, and is never stored. Votes that are missing count
     only where no reviewer decided. Once every judged check is decided by people, how well the evaluator agreed with
-    itself no longer matters.
+    itself and with the baseline no longer matters.
     """
     if not state.has_decisions:
         return report
@@ -34,7 +34,8 @@ def as_reviewed(report: Report, state: ReviewState) -> Report:
     outcomes = [
         StatusOutcome(check.check_id, check.severity, check.result, _is_neutral(report, check.check_id))
         for check in checks
-        if not (decided_by_people and check.check_id == RUN_VARIANCE and not reviews[RUN_VARIANCE].decisions)
+        # Earlier versions let people decide derived checks.
+        if not (decided_by_people and check.decided_by == "derived" and not reviews[check.check_id].decisions)
     ]
     summary = report.variance_summary
     overall, reasons = status.overall(

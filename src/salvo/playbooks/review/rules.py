@@ -38,6 +38,11 @@ def checked_draft(draft: ReviewDraft, report: Report, events: Sequence[ReviewEve
         raise UsageError("A comment needs a text.")
     if draft.action not in DECISIONS:
         return draft
+    if check is not None and check.decided_by == "derived":
+        raise UsageError(
+            f"Nobody decides the check {check.check_id}: it is computed from the evaluator's other results.",
+            hint="Comment on it, or decide the other checks: once people have decided them all, it no longer counts.",
+        )
     if draft.blind:
         _check_blind(draft, events)
     return _checked_decision(draft, check)

@@ -12,7 +12,8 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import escape_surrogates
 from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.report.report import Report, read_report
+from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.report_document import read_report
 
 _MAX_LENGTH = 200
 """Characters of an indexed name. PostgreSQL's limit is about 2,700 bytes."""

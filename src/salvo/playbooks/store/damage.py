@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Boolean, ColumnElement, Float, Integer
 
-from salvo.errors import DamagedEvaluationError, InputError
+from salvo.errors import DamagedEvaluationError, InputError, StoreError
 
 PARSE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, InputError)
 """What parsing a damaged value may raise."""
@@ -17,8 +17,18 @@ PARSE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, InputError)
 def damaged_evaluation(evaluation_id: Any, problem: object) -> DamagedEvaluationError:
     name = as_logged(evaluation_id)
     verify = f"verify {name}" if isinstance(evaluation_id, str) else "verify --all"
+    return DamagedEvaluationError(name, _reason(problem), hint=f"`byop {verify}` says what was altered.")
+
+
+def damaged_row(what: str, name: Any, problem: object) -> StoreError:
+    """Return the error for a row that is not about an evaluation, such as that of a user."""
+    message = f"The stored {what} {as_logged(name)} is damaged: {_reason(problem)}."
+    return StoreError(message, hint="`byop verify --all` says what was altered.")
+
+
+def _reason(problem: object) -> str:
     reason = f"{type(problem).__name__} {problem}" if isinstance(problem, KeyError | AttributeError) else str(problem)
-    return DamagedEvaluationError(name, reason.rstrip("."), hint=f"`byop {verify}` says what was altered.")
+    return reason.rstrip(".")
 
 
 def as_logged(value: Any) -> Any:

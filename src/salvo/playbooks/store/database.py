@@ -17,11 +17,13 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.files import create_private
-from salvo.engine.text.messages import install_command
+from salvo.engine.text.messages import install_hint
 from salvo.errors import StoreError
 from salvo.playbooks.store.errors import store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
+from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.queueing.notifications import ChangeListener
 
 TIMEOUT = 30
@@ -154,6 +156,26 @@ class Database:
         return store_error(error, self.name_in_errors, for_page=self._hide_place)
 
 
+class DatabaseStore:
+    """Reads and writes some tables of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def _now(self) -> str:
+        """Return the time as the tables store it."""
+        return as_stored(self._clock.now())
+
+
+class OwnerStore(DatabaseStore):
+    """Does so for a process, whose name `owner` stands in the leases of the evaluations that it runs."""
+
+    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
+        super().__init__(database, clock)
+        self._owner = owner
+
+
 def _usable(url: str) -> URL:
     try:
         parsed = make_url(url)
@@ -168,7 +190,7 @@ def _usable(url: str) -> URL:
         if find_spec("psycopg") is None:
             raise StoreError(
                 "DATABASE_URL names a PostgreSQL database, but its driver is not installed.",
-                hint=f"In the folder of Salvo's source, run {install_command('postgresql')}.",
+                hint=install_hint("postgresql"),
             )
         return parsed.set(drivername="postgresql+psycopg")
     if kind != "sqlite":

@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, desc, func, select
 
-from salvo.engine.runtime.clock import Clock
 from salvo.errors import AmbiguousIdError, DamagedEvaluationError, UnknownIdError
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import HeadSignature
@@ -19,8 +18,8 @@ from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.store import history, retention, tables
 from salvo.playbooks.store.column_text import as_name
-from salvo.playbooks.store.damage import damaged_evaluation
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.damage import as_logged, damaged_evaluation
+from salvo.playbooks.store.database import OwnerStore
 from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.queueing.queue import LEASE_COLUMNS
@@ -40,7 +39,7 @@ from salvo.playbooks.store.records import (
     UsedPlaybook,
 )
 from salvo.playbooks.store.retention import OldEvaluation
-from salvo.playbooks.store.rows import audit_entries, baselines, head_signatures, raw_rows, same_text, votes
+from salvo.playbooks.store.rows import audit_entries, baselines, head_signatures, raw_rows, same_text, text_words, votes
 from salvo.playbooks.store.rows import evaluations as rows
 from salvo.playbooks.store.rows.audit_entries import AuditFilter, AuditPage
 from salvo.playbooks.store.tables import evaluations
@@ -52,12 +51,7 @@ _SEARCHED = 1000
 _AFTER_EVERY_ID = "\x7f"
 
 
-class EvaluationReader:
-    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
-        self._database = database
-        self._clock = clock
-        self._owner = owner
-
+class EvaluationReader(OwnerStore):
     def find(self, text: str) -> str:
         """Return the id of the one evaluation whose id starts with the text, or of the newest for "latest"."""
         newest_first = select(evaluations.c.id).order_by(evaluations.c.id.desc())
@@ -113,11 +107,13 @@ class EvaluationReader:
         with self._database.reading() as connection:
             return raw_rows.list_ids(connection)
 
-    def existing_ids(self, ids: Iterable[str]) -> frozenset[str]:
-        """Return those of the ids whose evaluations are stored."""
-        query = select(evaluations.c.id).where(evaluations.c.id.in_(set(ids)))
+    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the titles of the documents of those evaluations that are stored; "" for one without a title."""
+        with_titles = evaluations.outerjoin(tables.documents, tables.documents.c.evaluation_id == evaluations.c.id)
+        query = select(evaluations.c.id, tables.documents.c.title).select_from(with_titles)
         with self._database.reading() as connection:
-            return frozenset(_texts(connection.scalars(query)))
+            rows = connection.execute(query.where(evaluations.c.id.in_(set(ids)))).all()
+        return {str(row.id): as_logged(row.title or "") for row in rows}
 
     def orphans(self) -> list[tuple[str, str]]:
         """Return the tables and ids of rows about evaluations that are not stored."""
@@ -153,6 +149,7 @@ class EvaluationReader:
                 offset=offset,
             )
             page = rows_read if limit is None else rows_read[:limit]
+            unindexed = text_words.waiting(connection) if search and in_texts else 0
             leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in page) else {}
         records, damaged = [], []
         for row in page:
@@ -161,7 +158,7 @@ class EvaluationReader:
                 records.append(replace(record, state=leased.get(record.id, record.state)))
             except DamagedEvaluationError as error:
                 damaged.append(DamagedEvaluation(error.evaluation_id, str(error)))
-        return EvaluationList(records, damaged, more=len(rows_read) > len(page), total=total)
+        return EvaluationList(records, damaged, more=len(rows_read) > len(page), total=total, unindexed=unindexed)
 
     def _running_states(self, connection: Connection) -> dict[str, State]:
         """Return the actual states of all evaluations that are stored as running, which an index has."""

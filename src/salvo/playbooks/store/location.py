@@ -10,7 +10,7 @@ from pathlib import Path
 VARIABLE = "DATABASE_URL"
 FILE = "byop_runs.db"
 
-REVISION = "0010"
+REVISION = "0012"
 """The newest revision in `migrations`. A database with this revision needs no migration."""
 VERSION_TABLE = "byop_version"
 TOUCH = f"UPDATE {VERSION_TABLE} SET version_num = version_num WHERE 1 = 0"  # noqa: S608 - ours

@@ -131,6 +131,8 @@ class EvaluationList:
     """Whether there are more after these."""
     total: int
     """How many match, on all pages together."""
+    unindexed: int
+    """Evaluations whose texts a search in texts had to read, because they are not indexed yet."""
 
 
 @record

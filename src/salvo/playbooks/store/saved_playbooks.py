@@ -13,14 +13,13 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, and_, func, insert, select, update
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.clock import Clock
 from salvo.errors import InputError, PlaybookChangedError, StoreError, UnknownIdError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.saving import SavedVersion, saving_problems
 from salvo.playbooks.store.column_text import as_name, as_storable, as_text
-from salvo.playbooks.store.damage import PARSE_ERRORS, check_type
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, check_type, damaged_row
+from salvo.playbooks.store.database import DatabaseStore
 from salvo.playbooks.store.records import RawRow
 from salvo.playbooks.store.rows import audit_entries, raw_rows
 from salvo.playbooks.store.tables import playbook_versions
@@ -41,11 +40,7 @@ class SavedPlaybook:
     document: Mapping[str, Any]
 
 
-class SavedPlaybooks:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
+class SavedPlaybooks(DatabaseStore):
     def save(self, playbook: Playbook, *, saved_by: str, note: str = "", based_on: int | None) -> SavedVersion:
         """Save the next version of a playbook without errors, and list it if it was withdrawn.
 
@@ -147,17 +142,24 @@ class SavedPlaybooks:
         with self._database.reading() as connection:
             return raw_rows.list_playbook_versions(connection)
 
-    def _now(self) -> str:
-        return self._clock.now().isoformat(timespec="milliseconds")
-
 
 def _versions(connection: Connection, playbook_id: str) -> list[SavedVersion]:
     query = select(*_SAVED_VERSION_COLUMNS).where(_ROW.playbook_id == as_name(playbook_id)).order_by(_ROW.number)
-    return [SavedVersion(**row) for row in connection.execute(query).mappings()]
+    return [_saved_version(row) for row in connection.execute(query).mappings()]
+
+
+def _saved_version(row: RowMapping) -> SavedVersion:
+    columns = {part.name: row[part.name] for part in fields(SavedVersion)}
+    try:
+        check_columns(columns, dict(_ROW))
+    except ValueError as error:
+        name = f"{as_logged(columns['number'])} of the playbook {as_logged(columns['playbook_id'])}"
+        raise damaged_row("version", name, error) from error
+    return SavedVersion(**columns)
 
 
 def _saved_playbook(row: RowMapping) -> SavedPlaybook:
-    saved = SavedVersion(**{part.name: row[part.name] for part in fields(SavedVersion)})
+    saved = _saved_version(row)
     try:
         return SavedPlaybook(saved, check_type("document", json_codec.loads(row["document"]), dict))
     except PARSE_ERRORS as error:

@@ -7,22 +7,21 @@ erases its links.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
 from sqlalchemy import Connection, RowMapping, and_, insert, select, update
 
-from salvo.engine.runtime.clock import Clock
+from salvo.engine.jsonio.canonical import hex_digest
 from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.accounts.users import Role
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.store.column_text import as_name, as_storable
-from salvo.playbooks.store.damage import as_logged
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.damage import as_logged, check_columns, damaged_row
+from salvo.playbooks.store.database import DatabaseStore
 from salvo.playbooks.store.queueing import process_owner
 from salvo.playbooks.store.queueing.leases import as_stored
 from salvo.playbooks.store.records import State
@@ -88,11 +87,7 @@ _LINKS = select(share_links, users.c.role, users.c.disabled).outerjoin(
 )
 
 
-class ShareLinks:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
+class ShareLinks(DatabaseStore):
     def create(
         self, evaluation_id: str, *, days: int = DEFAULT_DAYS, note: str = "", user: str | None = None
     ) -> NewShareLink:
@@ -137,7 +132,7 @@ class ShareLinks:
 
     def revoke(self, evaluation_id: str, link_id: str, *, user: str | None = None) -> ShareLink:
         """Let a link no longer work. UnknownIdError if the report has no such link."""
-        now = as_stored(self._clock.now())
+        now = self._now()
         by = user if user is not None else as_name(process_owner.system_user())
         with self._database.writing(alone=True) as connection:
             row = rows.get_row(connection, evaluation_id)
@@ -162,7 +157,7 @@ class ShareLinks:
         now = self._clock.now()
         if link.first_opened_at is None:
             return self._note_first(token, as_stored(now))
-        if link.last_opened_at is None or now - datetime.fromisoformat(link.last_opened_at) >= _NOTED_EVERY:
+        if link.last_opened_at is None or link.last_opened_at <= as_stored(now - _NOTED_EVERY):
             with self._database.writing() as connection:
                 is_it = share_links.c.id == link.id
                 connection.execute(update(share_links).where(is_it).values(last_opened_at=as_stored(now)))
@@ -204,12 +199,16 @@ class ShareLinks:
 
     def _link(self, row: RowMapping) -> ShareLink:
         columns = {name: row[name] for name in _COLUMNS}
-        return ShareLink(**columns, authenticated=bool(row["authenticated"]), state=self._state(row))
+        try:
+            check_columns(columns, dict(share_links.c))
+            return ShareLink(**columns, authenticated=bool(row["authenticated"]), state=self._state(row))
+        except ValueError as error:
+            raise damaged_row("share link", row["id"], error) from error
 
     def _state(self, row: RowMapping) -> ShareLinkState:
         if row["revoked_at"] is not None:
             return ShareLinkState.REVOKED
-        if row["expires_at"] <= as_stored(self._clock.now()):
+        if row["expires_at"] <= self._now():
             return ShareLinkState.EXPIRED
         if row["authenticated"] and not _may_share(row):
             return ShareLinkState.SUSPENDED
@@ -244,4 +243,4 @@ def _unknown_token() -> UnknownIdError:
 
 
 def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+    return hex_digest(token)

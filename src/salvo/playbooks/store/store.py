@@ -296,6 +296,14 @@ class EvaluationStore(EvaluationReader):
             audit_entries.append(connection, content)
         self._database.forget()
 
+    def index_texts(self, count: int) -> int:
+        """Index the texts of some evaluations of an earlier version of the database; return how many are left."""
+        with self._database.reading() as connection:
+            words = text_words.read_next(connection, count)
+        with self._database.writing(alone=True) as connection:
+            text_words.index(connection, words)
+            return text_words.waiting(connection)
+
     # Baselines.
 
     def set_baseline(self, evaluation_id: str, reason: str = "", *, user: str | None = None) -> None:
@@ -343,9 +351,6 @@ class EvaluationStore(EvaluationReader):
         """Record that a signing key was replaced or revoked."""
         with self._database.writing(alone=True) as connection:
             audit_entries.append(connection, {"action": action, "at": at, "public_key": public_key, **details})
-
-    def _now(self) -> str:
-        return self._clock.now().isoformat(timespec="milliseconds")
 
 
 def _database(url: str, read_key: ReadKey | None, *, hide_place: bool) -> Database:

@@ -155,6 +155,13 @@ word_occurrences = Table(
     sqlite_with_rowid=False,
 )
 
+texts_to_index = Table(
+    "byop_texts_to_index",
+    metadata,
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), primary_key=True),
+)
+"""The evaluations of earlier versions whose texts a server has still to index. Until then a search reads them."""
+
 votes = Table(
     "byop_votes",
     metadata,
@@ -241,6 +248,9 @@ users = Table(
     Column("created_at", Text, nullable=False),
     Column("password_set_at", Text),
     Column("password_hash", Text),
+    Column("oidc_issuer", _Name),
+    Column("oidc_subject", _Name),
+    Index("byop_users_by_identity", "oidc_issuer", "oidc_subject", unique=True),
 )
 
 user_sessions = Table(
@@ -251,6 +261,18 @@ user_sessions = Table(
     Column("created_at", Text, nullable=False),
     Column("expires_at", Text, nullable=False),
 )
+
+oidc_logins = Table(
+    "byop_oidc_logins",
+    metadata,
+    Column("key", _Name, primary_key=True),
+    Column("expires_at", Text, nullable=False),
+    Column("nonce", Text, nullable=False),
+    Column("code_verifier", Text, nullable=False),
+    Column("redirect_url", Text, nullable=False),
+    Column("return_to", Text, nullable=False),
+)
+"""Logins that a browser began and the OIDC provider has not answered yet."""
 
 share_links = Table(
     "byop_share_links",
@@ -291,15 +313,7 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
         "requirement": "what a server must have to run it",
         "client_token": "makes two equal requests one evaluation",
     },
-    "byop_users": {
-        "name_key": "by which a user is looked up",
-        "name": "who may log in; what they do has their name in the log, and so has each change of a user",
-        "role": "what they may do now; the log has each change",
-        "disabled": "whether they may log in now; the log has each change",
-        "created_at": "when the user was added, which the log has",
-        "password_set_at": "when the password was last set, which the log has",
-        "password_hash": "by which a password is recognised",
-    },
+    "byop_users": {"password_hash": "by which a password is recognised"},
     "byop_user_sessions": {
         "id_hash": "by which a browser is recognised that is logged in",
         "name_key": "whose session it is",
@@ -313,6 +327,15 @@ NOT_EVIDENCE: dict[str, dict[str, str]] = {
     },
     "byop_text_words": {"id": "by which the index names a word", "word": "a word of a stored text, to find it"},
     "byop_word_occurrences": {"word_id": "a word", "text_number": "a text that has it"},
+    "byop_texts_to_index": {"evaluation_id": "whose texts have still to be indexed"},
+    "byop_oidc_logins": {
+        "key": "the hash by which a login is found that a browser began at the OIDC provider",
+        "expires_at": "when it has to begin again",
+        "nonce": "which answer of the provider it waits for",
+        "code_verifier": "with which this server gets that answer",
+        "redirect_url": "where the provider sends the browser back to",
+        "return_to": "which page is shown then",
+    },
     "byop_login_attempts": {
         "key": "the hash of a name for which a password was tried",
         "attempts": "how many were tried",

@@ -6,7 +6,7 @@ They come from a batch and its runs, or from a baseline file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from salvo.engine.jsonio.canonical import stable_key
@@ -84,7 +84,7 @@ class ConfigDifference:
     b: Any
 
 
-def measure(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
+def measure(batch: Batch, entries: Collection[IndexEntry]) -> BatchStats:
     summary = summarise(batch, entries)
     return copy_fields(
         BatchStats,

@@ -158,7 +158,7 @@ def _sequential_note(pairs: Sequence[tuple[Batch, Batch]]) -> list[str]:
 def compare_with_baseline(
     store: RunStore,
     baseline: Sequence[BatchStats],
-    current: Sequence[tuple[BatchStats, Sequence[IndexEntry]]],
+    current: Sequence[tuple[BatchStats, Iterable[IndexEntry]]],
     notes: Iterable[str],
     commits: int = 1,
 ) -> ComparisonReport:
@@ -194,7 +194,7 @@ def _suspects(comparison: Comparison, commits: int) -> Iterator[str]:
             )
 
 
-def find_divergences(store: RunStore, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]) -> dict[str, Divergence]:
+def find_divergences(store: RunStore, scenarios: Iterable[tuple[str, Iterable[IndexEntry]]]) -> dict[str, Divergence]:
     """Return the divergences by scenario. Run files are read only if runs of a scenario both passed and failed."""
     divergences: dict[str, Divergence] = {}
     for scenario_id, entries in scenarios:
@@ -315,7 +315,7 @@ def uses_model(batch: Batch, model: str) -> bool:
     return model in (batch.model, f"{batch.provider}/{batch.model}")
 
 
-def sample_runs(store: RunStore, entries: Sequence[IndexEntry]) -> Iterator[AgentRunResult]:
+def sample_runs(store: RunStore, entries: Iterable[IndexEntry]) -> Iterator[AgentRunResult]:
     """Yield completed runs in full: the first ones of each batch and outcome."""
     counts: Counter[tuple[str, Outcome]] = Counter()
     for entry in entries:

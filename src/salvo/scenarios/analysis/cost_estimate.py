@@ -69,12 +69,10 @@ def estimate_cost(
 
 
 def _from_costs(runs: int, entries: Sequence[IndexEntry], extras: str) -> CostEstimate | None:
-    costs = [(entry.cost, _other_cost(entry)) for entry in entries if entry.cost is not None]
-    if not costs:
+    mean = _mean_cost(((entry.cost, _other_cost(entry)) for entry in entries), extras)
+    if mean is None:
         return None
-    mean = _mean_cost(costs, extras)
-    basis = f"{money(mean.per_run)} per run, the average of {_earlier(len(costs))} with this model{mean.note}"
-    return CostEstimate(mean.per_run * runs, mean.is_lower_bound, basis)
+    return mean.estimate(runs, f"{money(mean.per_run)} per run, the average of {mean.runs} with this model")
 
 
 def _from_tokens(
@@ -83,13 +81,10 @@ def _from_tokens(
     if prices is None:
         return None
     # At the base rates: which tier a call reached is not known from the tokens of a whole run.
-    costs = [(prices.tiers[0].cost(entry.tokens), _other_cost(entry)) for entry in entries if entry.tokens is not None]
-    known = [(cost, judge) for cost, judge in costs if cost is not None]
-    if not known:
-        return None
-    mean = _mean_cost(known, extras)
-    basis = f"the tokens of {_earlier(len(known))} {description} ({prices}){mean.note}"
-    return CostEstimate(mean.per_run * runs, mean.is_lower_bound, basis)
+    price = prices.tiers[0]
+    costs = ((price.cost(entry.tokens), _other_cost(entry)) for entry in entries if entry.tokens is not None)
+    mean = _mean_cost(costs, extras)
+    return None if mean is None else mean.estimate(runs, f"the tokens of {mean.runs} {description} ({prices})")
 
 
 def _from_prompt(
@@ -118,17 +113,25 @@ class _MeanCost(NamedTuple):
     per_run: float
     is_lower_bound: bool
     note: str
+    runs: str
+    """How many runs it is the mean of."""
+
+    def estimate(self, runs: int, basis: str) -> CostEstimate:
+        return CostEstimate(self.per_run * runs, self.is_lower_bound, f"{basis}{self.note}")
 
 
-def _mean_cost(costs: Sequence[tuple[float, float | None]], extras: str) -> _MeanCost:
-    """Return the mean of the costs of runs: that of the agent, and that of its extras, where it is known."""
-    agent = math.fsum(cost for cost, _ in costs) / len(costs)
-    known = [cost for _, cost in costs if cost is not None]
+def _mean_cost(costs: Iterable[tuple[float | None, float | None]], extras: str) -> _MeanCost | None:
+    """Return the mean of the costs of runs: that of the agent, and that of its extras, where it is known.
+
+    Runs whose agent has no known cost do not count; None if there are no others.
+    """
+    counted = [(cost, other) for cost, other in costs if cost is not None]
+    if not counted:
+        return None
+    agent = math.fsum(cost for cost, _ in counted) / len(counted)
+    known = [other for _, other in counted if other is not None]
     mean = agent + (math.fsum(known) / len(known) if known else 0.0)
-    if len(known) == len(costs):
-        return _MeanCost(mean, is_lower_bound=False, note="")
-    return _MeanCost(mean, is_lower_bound=True, note=f"; the cost of its {extras} is not known")
-
-
-def _earlier(count: int) -> str:
-    return pluralize(count, "earlier run")
+    runs = pluralize(len(counted), "earlier run")
+    if len(known) == len(counted):
+        return _MeanCost(mean, is_lower_bound=False, note="", runs=runs)
+    return _MeanCost(mean, is_lower_bound=True, note=f"; the cost of its {extras} is not known", runs=runs)

@@ -14,25 +14,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.clusters import ClusteredMean, clustered_mean
 from salvo.engine.stats.multiple_testing import blocked_test
 from salvo.engine.stats.rates import Interval, Tally
 from salvo.records import record
 from salvo.scenarios.analysis.compare import ALPHA
 from salvo.scenarios.analysis.suite import case_clusters, cell_rate
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
+from salvo.scenarios.analysis.summary import WORST_FIRST, BatchSummary, BatchVerdict
 from salvo.scenarios.result import CASE
 
 _RATES = Interval(0.0, 1.0)
 _ROUNDING = 1e-9
-_ORDER = (
-    BatchVerdict.FAILED,
-    BatchVerdict.ERROR,
-    BatchVerdict.OPEN,
-    BatchVerdict.INCONCLUSIVE,
-    BatchVerdict.PASSED,
-)
-"""Verdicts in the order of a report: first what somebody has to look at."""
 
 
 class Standing(StrEnum):
@@ -108,7 +101,7 @@ class Grid:
     def verdicts(self) -> dict[str, int]:
         """Return how many cells have each verdict, in the order of a report."""
         counts = Counter(cell.verdict for cell in self.cells)
-        return {verdict.value: counts[verdict] for verdict in _ORDER if counts[verdict]}
+        return {verdict.value: counts[verdict] for verdict in WORST_FIRST if counts[verdict]}
 
 
 def build_grids(summaries: Iterable[BatchSummary]) -> list[Grid]:
@@ -151,23 +144,17 @@ def variant_name(parameters: Mapping[str, str]) -> str:
 
 def _cell(summary: BatchSummary) -> GridCell:
     corrected = summary.evidence.corrected_rate if summary.evidence else None
-    return GridCell(
-        batch_id=summary.batch_id,
-        scenario_id=summary.scenario_id,
+    return copy_fields(
+        GridCell,
+        summary,
         case=summary.parameters.get(CASE, ""),
         variant=variant_name(summary.parameters),
-        verdict=summary.verdict,
-        passed=summary.passed,
-        completed=summary.completed,
-        runs=summary.runs,
-        errors=summary.errors,
         pass_rate=summary.pass_rate if corrected is None else corrected,
-        interval=summary.interval,
     )
 
 
 def _cell_order(cell: GridCell) -> tuple[int, float, str]:
-    return _ORDER.index(cell.verdict), cell.pass_rate if cell.pass_rate is not None else -1.0, cell.scenario_id
+    return WORST_FIRST.index(cell.verdict), cell.pass_rate if cell.pass_rate is not None else -1.0, cell.scenario_id
 
 
 def _variant(name: str, cells: Sequence[BatchSummary], comparison: _Comparison) -> Variant:

@@ -116,7 +116,7 @@ class RejudgeSession:
 
     async def judge(self, scenario: Scenario, work: Sequence[tuple[AgentRunResult, int]]) -> list[PoolStopped]:
         """Judge each transcript in the list. Return what was stopped."""
-        return await self.transcripts.each(work, partial(self._once, scenario))
+        return await self.transcripts.evaluate_each(work, partial(self._once, scenario))
 
     async def _once(self, scenario: Scenario, work: tuple[AgentRunResult, int]) -> None:
         result, time = work

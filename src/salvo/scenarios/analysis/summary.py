@@ -18,7 +18,8 @@ from salvo.scenarios.analysis.confidence_gate import (
     looks_until_stop,
 )
 from salvo.scenarios.analysis.run_totals import CostTotal, RunTotals
-from salvo.scenarios.labels.records import LabelEvidence, required_labels
+from salvo.scenarios.labels.records import LabelEvidence
+from salvo.scenarios.labels.requirement import required_labels
 from salvo.scenarios.result import Batch, Cause, CodeVersion, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.run_entries import RunEntries
@@ -38,6 +39,15 @@ class BatchVerdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """The runs cannot show with the required confidence whether the pass rate is reached."""
 
+
+WORST_FIRST = (
+    BatchVerdict.FAILED,
+    BatchVerdict.ERROR,
+    BatchVerdict.OPEN,
+    BatchVerdict.INCONCLUSIVE,
+    BatchVerdict.PASSED,
+)
+"""Verdicts in the order of a report: first what somebody has to look at."""
 
 _GATED = {"pass": BatchVerdict.PASSED, "fail": BatchVerdict.FAILED, "inconclusive": BatchVerdict.INCONCLUSIVE}
 

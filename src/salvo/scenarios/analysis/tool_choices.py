@@ -22,7 +22,9 @@ class PromptChoices:
     chosen: Counter[str] = field(default_factory=Counter)
     """By the first tool that a reply asks for."""
     decoys: set[str] = field(default_factory=set)
-    """Those of the chosen tools that no server has."""
+    """Those of the chosen tools that only the scenario has, and no server."""
+    unoffered: set[str] = field(default_factory=set)
+    """Those that the model invented: neither a server nor the scenario has them."""
     right: int = 0
 
     @property
@@ -60,6 +62,8 @@ def _add(row: PromptChoices, choice: dict[str, Any]) -> None:
     row.right += choice["right"] is True
     if choice["is_decoy"] is True:
         row.decoys.add(first)
+    if choice.get("is_offered") is False:
+        row.unoffered.add(first)
 
 
 def _is_choice(choice: Any) -> bool:

@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from salvo.engine.wire.tape import Tape
-from salvo.errors import InputError, UsageError
 from salvo.records import record
-from salvo.scenarios.batch_judging.prepared import prepare_stored
-from salvo.scenarios.evaluators.registry import builtin_registry
+from salvo.scenarios.batch_judging.verdicts import judge_pending, prepare_stored
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings
 from salvo.scenarios.result import Batch
-from salvo.scenarios.run.deferred_judging import judge_pending
 from salvo.scenarios.spec.judge_server import scenario_judge_servers
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.ids import split_run_id
 from salvo.scenarios.store.recordings.recording import Recording
-from salvo.scenarios.workspace import Calls, Workspace, cell_redactor
+from salvo.scenarios.workspace import Calls, Workspace
 
 
 @record
@@ -51,17 +48,8 @@ class PendingBatchRuns:
             files = {name: content.encode() for name, content in pending.recording.items()}
             recording = Recording.from_files(files, owner)
         prepared = prepare_stored(workspace, batch, batch.scenario, lambda: self._present_scenario(batch))
-        judged = await judge_pending(
-            pending.run,
-            answered,
-            prepared,
-            builtin_registry(),
-            cell_redactor(prepared.scenario, workspace.redactor()),
-            workspace.clock,
-            workspace.price_book(),
-            recording,
-            RunSettings.from_batch(batch).recording,
-        )
+        options = RunSettings.from_batch(batch).recording
+        judged = await judge_pending(workspace, prepared, pending.run, answered, recording, options)
         if judged.recording is not None:
             store.save_recording(owner, judged.recording)
         store.save_run(judged.result)
@@ -76,12 +64,10 @@ class PendingBatchRuns:
 
     def _present_scenario(self, batch: Batch) -> tuple[Scenario, Path]:
         workspace = self.workspace
-        try:
-            file = workspace.project.stored_source(batch.source)
-        except InputError as error:
-            raise UsageError(
-                f"{error.message} A store does not choose where keys go, or where code comes from.",
-                hint="Restore the scenario file. What was asked of the judges is kept.",
-            ) from error
+        file = workspace.project.stored_source(
+            batch.source,
+            "A store does not choose where keys go, or where code comes from.",
+            "Restore the scenario file. What was asked of the judges is kept.",
+        )
         overrides = ScenarioOverrides.from_batch(batch)
         return workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.JUDGES), file

@@ -6,16 +6,14 @@ from pathlib import Path
 
 from salvo.engine.wire.tape import Tape
 from salvo.records import record
-from salvo.scenarios.batch_judging.prepared import prepare_stored
-from salvo.scenarios.evaluators.registry import builtin_registry
+from salvo.scenarios.batch_judging.verdicts import judge_pending, prepare_stored
 from salvo.scenarios.result import Batch
-from salvo.scenarios.run.deferred_judging import judge_pending
 from salvo.scenarios.score import known_prices, present_scenario
 from salvo.scenarios.spec.judge_server import scenario_judge_servers
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import RunScore, ScoreStore, Scoring
-from salvo.scenarios.workspace import Workspace, cell_redactor
+from salvo.scenarios.workspace import Workspace
 
 
 @record
@@ -45,15 +43,7 @@ class PendingScores:
         score = self._scores.load_pending(score_id, run_id).score
         run = score.apply(workspace.store().load_run(run_id), self.batch.batch_id)
         prepared = prepare_stored(workspace, self.batch, self.scoring.scenario, self._present_scenario)
-        judged = await judge_pending(
-            run,
-            answered,
-            prepared,
-            builtin_registry(),
-            cell_redactor(prepared.scenario, workspace.redactor()),
-            workspace.clock,
-            workspace.price_book(),
-        )
+        judged = await judge_pending(workspace, prepared, run, answered)
         self._scores.save_run(score_id, RunScore.from_result(judged.result, known_prices(judged.prices)))
         self._scores.remove_pending(score_id, run_id)
 

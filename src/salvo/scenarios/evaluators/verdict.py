@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import UnionType
 from typing import Any
 
@@ -60,6 +61,8 @@ def _storable(result: EvalResult, name: str, **changes: Any) -> EvalResult:
         if not isinstance(value, type_):
             return unjudged(f"{name} returned {field}={_repr(value)}. It must be {description}.")
     contents = {field: getattr(result, field) for field in ("expected", "actual", "details", "attachments")}
+    if all(map(_is_plain, contents.values())):  # as those of most built-in evaluators
+        return result.model_copy(update=changes)
     try:
         contents = json_codec.plain(contents)
     except (TypeError, ValueError, RecursionError):
@@ -71,6 +74,13 @@ def _storable(result: EvalResult, name: str, **changes: Any) -> EvalResult:
                 reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
                 return unjudged(f"{name} returned something in {field} that cannot be stored: {reason}.")
     return result.model_copy(update={**contents, **changes})
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value surely is as it will be read again. For a large one this is not known."""
+    if type(value) is float:
+        return math.isfinite(value)
+    return value is None or type(value) in (str, bool) or (type(value) is dict and not value)
 
 
 def _is_score(value: Any) -> bool:

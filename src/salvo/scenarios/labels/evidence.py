@@ -29,14 +29,8 @@ from salvo.engine.stats.judge_agreement import (
 )
 from salvo.scenarios.labels.label_store import Label, LabelAnswer, LabelDraw
 from salvo.scenarios.labels.questions import JudgedRun, LabelQuestion
-from salvo.scenarios.labels.records import (
-    DEFAULT_CONFIDENCE,
-    JudgeLabels,
-    LabelEvidence,
-    StratumLabels,
-    Verdicts,
-    required_labels,
-)
+from salvo.scenarios.labels.records import JudgeLabels, LabelEvidence, StratumLabels, Verdicts
+from salvo.scenarios.labels.requirement import DEFAULT_CONFIDENCE, required_labels
 from salvo.scenarios.result import Batch, Outcome
 
 _AS_JUDGED: Mapping[Verdicts | None, float] = {Verdicts.PASSED: 1.0, Verdicts.FAILED: 0.0, Verdicts.SPLIT: 0.5}
@@ -203,7 +197,7 @@ def _judge(
             cells[run.verdicts, question.verdict].append((answer, run.run_id in sampled))
     quality = judge_quality([_cell(verdict, items) for (_, verdict), items in sorted(cells.items())])
 
-    def wrong(verdict: bool) -> list[str]:
+    def contradicted_runs(verdict: bool) -> list[str]:
         runs = [
             run.run_id
             for run, item in judged
@@ -218,7 +212,7 @@ def _judge(
         if (verdict := verdicts.get(label.key)) is not None and label.answer.passed is not None
     ]
     drops = {"passed" if passed else "failed": drop for passed, drop in agreement_drops(in_time).items()}
-    return JudgeLabels(name, quality, wrong(True), wrong(False), drops)
+    return JudgeLabels(name, quality, contradicted_runs(True), contradicted_runs(False), drops)
 
 
 def _cell(verdict: bool, items: Sequence[tuple[bool | None, bool]]) -> JudgedCell:

@@ -10,13 +10,12 @@ from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import read_regular, unreadable
+from salvo.engine.text.csv_cells import safe_cell
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.labels.batch_labels import NextQuestion
 from salvo.scenarios.labels.label_store import LONGEST_NOTE, LabelAnswer
 
 _COLUMNS = ("key", "run_id", "assertion", "turn", "rubric", "transcript", "answer", "note")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet would run a cell that begins with one of these, and a transcript is foreign text."""
 _ANSWERS = {
     **dict.fromkeys(("pass", "passed", "p", "yes", "1", "true"), LabelAnswer.PASS),
     **dict.fromkeys(("fail", "failed", "f", "no", "0", "false"), LabelAnswer.FAIL),
@@ -37,7 +36,9 @@ def question_file(path: Path, questions: Iterable[NextQuestion]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, _COLUMNS)
     writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    writer.writerows(
+        {name: safe_cell("" if value is None else str(value)) for name, value in row.items()} for row in rows
+    )
     return text.getvalue().encode("utf-8-sig", errors="backslashreplace")  # spreadsheets need the mark to read UTF-8
 
 
@@ -74,11 +75,6 @@ def _row(item: NextQuestion) -> dict[str, Any]:
         "answer": "",
         "note": "",
     }
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _rows(path: Path, content: bytes) -> Iterator[Mapping[str, Any]]:

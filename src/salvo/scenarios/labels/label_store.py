@@ -14,6 +14,7 @@ from collections.abc import Collection
 from enum import StrEnum
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import hex_digest
 from salvo.errors import StoreError
 from salvo.records import record
 from salvo.scenarios.store.backends.base import map_in_threads
@@ -64,7 +65,7 @@ class LabelDraw:
 
     def position(self, run_id: str) -> str:
         """Return what the runs are sorted by. It depends on nothing that is known of a run."""
-        return hashlib.sha256(f"{self.seed}:{run_id}".encode(errors="surrogatepass")).hexdigest()
+        return hex_digest(f"{self.seed}:{run_id}")
 
 
 class LabelStore:
@@ -118,7 +119,7 @@ def reviewer_name(text: str) -> str:
 
 
 def _reviewer_id(name: str) -> str:
-    return hashlib.sha256(name.casefold().encode(errors="surrogatepass")).hexdigest()[:12]
+    return hex_digest(name.casefold())[:12]
 
 
 def _draw_path(batch_id: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from salvo.scenarios.labels.label_store import LabelStore
-from salvo.scenarios.labels.records import LabelEvidence, required_labels
+from salvo.scenarios.labels.records import LabelEvidence
+from salvo.scenarios.labels.requirement import required_labels
 from salvo.scenarios.result import Batch
 from salvo.scenarios.store.store import RunStore
 
@@ -15,6 +15,8 @@ def required_evidence(store: RunStore, batch: Batch) -> LabelEvidence | None:
 
 def stored_evidence(store: RunStore, batch: Batch) -> LabelEvidence | None:
     """Return what labels show of a batch; None if it requires none and has none."""
+    from salvo.scenarios.labels.label_store import LabelStore  # a command that makes runs reads no labels
+
     if required_labels(batch) is None and LabelStore(store).draw(batch.batch_id) is None:
         return None
     return _load(store, batch)

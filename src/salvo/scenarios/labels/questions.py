@@ -177,7 +177,7 @@ def _question(
     scenario: Scenario, assertion: Assertion, passed: bool | None, details: Mapping[str, Any], result: AgentRunResult
 ) -> LabelQuestion | None:
     try:
-        fields = JudgeFields.model_validate(assertion.fields)
+        fields = assertion.typed_fields(JudgeFields)
     except ValidationError:
         return None  # a stored scenario may have anything there, and its judge then gave no verdict
     turn = next((turn for turn in result.turns if turn.number == assertion.turn), None)

@@ -1,8 +1,7 @@
-"""What the labels of a batch show, as data; and whether its scenario requires labels. Pure."""
+"""What the labels of a batch show, as data. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
 from salvo.engine.stats.calibration import NeededLabels, Stratum
@@ -10,9 +9,6 @@ from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.judge_agreement import AgreementDrop, JudgeQuality, ReviewerPair
 from salvo.engine.stats.rates import Interval
 from salvo.records import record
-from salvo.scenarios.result import Batch
-
-DEFAULT_CONFIDENCE = 0.95
 
 
 class Verdicts(StrEnum):
@@ -77,20 +73,3 @@ class LabelEvidence:
     """How many labels would settle the verdict; None if it is settled, or if no number of labels would."""
     judges: list[JudgeLabels]
     reviewers: list[ReviewerPair]
-
-
-def has_judge(document: object) -> bool:
-    """Return whether a scenario's document has a judge anywhere, also inside other assertions and turns."""
-    if isinstance(document, Mapping):
-        return document.get("type") == "llm_judge" or any(map(has_judge, document.values()))
-    return isinstance(document, list) and any(map(has_judge, document))
-
-
-def required_labels(batch: Batch) -> float | None:
-    """Return the confidence that the scenario's `labels` require; None if it has none."""
-    labels = batch.scenario.get("labels")
-    if not labels:
-        return None
-    confidence = labels.get("confidence") if isinstance(labels, Mapping) else None
-    valid = isinstance(confidence, float) and 0 < confidence < 1
-    return confidence if valid else DEFAULT_CONFIDENCE

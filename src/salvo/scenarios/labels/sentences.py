@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo.engine.stats.agreement_wording import bounds, further_labels
+from salvo.engine.stats.agreement_wording import bounds_text, further_labels
 from salvo.engine.text.formatting import at_least, at_most, exact_percent, percent, pluralize
 from salvo.scenarios.labels.records import LabelEvidence, Verdicts
 
@@ -14,7 +14,7 @@ _KINDS = {
 UNLABELLED = "`labels` decides about the verdict, and labels are not used here"
 
 
-def shown(evidence: LabelEvidence, min_pass_rate: float) -> str:
+def evidence_phrase(evidence: LabelEvidence, min_pass_rate: float) -> str:
     """Return what the labels show about the required pass rate, and what would settle it."""
     low, high = evidence.interval
     by = f"by labels of {evidence.labelled} of {pluralize(evidence.runs, 'run')}"
@@ -25,7 +25,7 @@ def shown(evidence: LabelEvidence, min_pass_rate: float) -> str:
         return f"corrected {by}, {sure} the pass rate is at most {at_most(high, min_pass_rate)}"
     if not evidence.labelled:
         return f"no run is labelled, so nothing is known about the judge; {advice(evidence)}"
-    return f"corrected {by}, {sure} it is {bounds(evidence.interval, min_pass_rate)}; {advice(evidence)}"
+    return f"corrected {by}, {sure} it is {bounds_text(evidence.interval, min_pass_rate)}; {advice(evidence)}"
 
 
 def advice(evidence: LabelEvidence) -> str:
@@ -46,7 +46,7 @@ def advice(evidence: LabelEvidence) -> str:
 def corrected_rate(evidence: LabelEvidence, min_pass_rate: float) -> str:
     """Return the corrected pass rate, never without its interval."""
     rate = "unknown" if evidence.rate is None else percent(evidence.rate, min_pass_rate, *evidence.interval)
-    interval = f"{exact_percent(evidence.confidence)} interval {bounds(evidence.interval, min_pass_rate)}"
+    interval = f"{exact_percent(evidence.confidence)} interval {bounds_text(evidence.interval, min_pass_rate)}"
     unlabelled = [_KINDS[item.verdicts] for item in evidence.strata if item.labelled == item.unclear]
     missing = f"; no clear label of a run {' or '.join(unlabelled)}" if unlabelled else ""
     runs = pluralize(evidence.runs, "run")

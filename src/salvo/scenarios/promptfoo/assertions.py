@@ -68,11 +68,22 @@ def _translate_set(
         return []
     parts = assertion.get("assert")
     # All parts of a set without a threshold must pass, as all assertions must.
-    return [
+    translated = [
         fields
         for index, part in enumerate(parts if isinstance(parts, list) else [])
         for fields in translate(part, (*path, "assert", index), variables, grader, notes)
     ]
+    # Together they weigh as much as the set, whose score is their mean.
+    weights = [fields.get("weight", 1) for fields in translated]
+    total, weight = sum(map(_weight, weights)), _weight(assertion.get("weight", 1))
+    if total and weight != total:
+        for fields in translated:
+            fields["weight"] = round(_weight(fields.get("weight", 1)) * weight / total, 6)
+    return translated
+
+
+def _weight(value: Any) -> float:
+    return value if isinstance(value, int | float) else 1
 
 
 def render(text: str, variables: Mapping[str, Any]) -> str:
@@ -108,7 +119,7 @@ def _translate_one(assertion: Fields, variables: Mapping[str, Any]) -> Fields:
     name = kind.removeprefix(_NEGATED)
     value = _rendered(assertion.get("value"), variables)
     if name in _JUDGED:
-        return _judged(name, value, assertion, negate)
+        return _llm_judge(name, value, assertion, negate)
     if name not in _TRANSLATORS:
         raise UntranslatableError("Salvo has no such assertion")
     if "threshold" in assertion and name not in _WITH_THRESHOLD:
@@ -283,7 +294,7 @@ _JUDGED: Mapping[str, str] = {
 """The rubric for the judge."""
 
 
-def _judged(name: str, value: Any, assertion: Fields, negate: bool) -> Fields:
+def _llm_judge(name: str, value: Any, assertion: Fields, negate: bool) -> Fields:
     if "threshold" in assertion:
         raise UntranslatableError("a judge passes or fails; its threshold has no counterpart")
     criteria = value if isinstance(value, list) else [value]
@@ -317,7 +328,9 @@ def _as_text(value: Any) -> str:
 # --- The column __expected of a CSV file
 
 
-_EXPECTED = re.compile(r"(?P<type>[a-z][a-z-]*)(?:\((?P<threshold>[0-9.]+)\))?:(?P<value>[\s\S]*)")
+_EXPECTED = re.compile(
+    r"(?P<type>(?:(?:not-)?(?:similar|trajectory):)?[a-z][a-z-]*)(?:\((?P<threshold>[0-9]+(?:\.[0-9]+)?)\))?(?::(?P<value>[\s\S]*))?"
+)
 _EXPECTED_NAMES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
 """Names of types that only this column has."""
 
@@ -328,15 +341,21 @@ def expected_assertion(text: str) -> Fields:
     if match is None:
         return {"type": "equals", "value": text}
     name = _EXPECTED_NAMES.get(match["type"], match["type"])
-    known = name.removeprefix(_NEGATED) in {*_TRANSLATORS, *_JUDGED}
-    if not known and match["type"] not in _CODE_TYPES:
+    base = name.removeprefix(_NEGATED)
+    if base not in {*_TRANSLATORS, *_JUDGED} and not _WITHOUT_COUNTERPART.fullmatch(base):
         return {"type": "equals", "value": text}
-    fields: Fields = {"type": name, "value": match["value"].strip()}
+    fields: Fields = {"type": name, "value": None if match["value"] is None else match["value"].strip()}
     if match["threshold"]:
         fields["threshold"] = float(match["threshold"])
-    if name in ("cost", "latency"):
-        fields["threshold"] = float(fields.pop("value"))
+    if name in ("cost", "latency") and (value := fields.pop("value")):
+        fields["threshold"] = float(value)
     return fields
 
 
-_CODE_TYPES = ("fn", "eval", "similar", "webhook", "classifier")
+_WITHOUT_COUNTERPART = re.compile(
+    r"agent-rubric|bleu|classifier|contains-(?:html|sql|xml)|context-(?:faithfulness|recall|relevance)|"
+    r"conversation-relevance|gleu|guardrails|human|is-(?:html|refusal|sql|xml)|is-valid-[a-z-]+-call|max-score|meteor|"
+    r"moderation|perplexity(?:-score)?|pi|rouge-n|ruby|search-rubric|select-best|similar(?::[a-z]+)?|skill-used|"
+    r"trace-[a-z-]+|trajectory:[a-z-]+|webhook"
+)
+"""Types of promptfoo that are no text to compare with. They are left out, with a note."""

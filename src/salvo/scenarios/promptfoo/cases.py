@@ -16,14 +16,17 @@ from salvo.engine.text.formatting import pluralize
 from salvo.records import record
 from salvo.scenarios.promptfoo.assertions import expected_assertion, translate
 from salvo.scenarios.promptfoo.notes import ImportNotes
-from salvo.scenarios.promptfoo.prompts import FILE, read_named_file
+from salvo.scenarios.promptfoo.prompts import FILE, matching_files, read_named_file
 from salvo.scenarios.promptfoo.providers import UniqueIds, clean_id
+from salvo.scenarios.spec.source_text import UnreadableError, file_in_project
+from salvo.scenarios.spec.yaml_source import read_yaml
 
 _MOST_TESTS = 10_000
 _MOST_CHARACTERS = 20_000_000
 """Of all tests together: each item of a list and each configuration of a scenario repeats the rest of its test."""
 _KNOWN = {"description", "vars", "assert", "threshold", "options", "metadata", "providers", "prompts"}
 _OPTIONS = {"provider"}
+_YAML = (".yaml", ".yml")
 _ANSWERED = {"type": "jmespath", "name": "answers", "path": "final_output", "operator": "exists"}
 
 
@@ -107,7 +110,7 @@ def read_tests(config: Mapping[str, Any], root: Path, notes: ImportNotes) -> lis
     """Return the cases of the tests and scenarios of a configuration."""
     defaults = config.get("defaultTest")
     if isinstance(defaults, str):
-        notes.skip(("defaultTest",), f"{defaults} was left out: write the defaults into the configuration")
+        defaults = _read_document(defaults.removeprefix(FILE), ("defaultTest",), root, notes)
     reader = _TestReader(root, _mapping(defaults), notes)
     scenarios = config.get("scenarios")
     for test, path in itertools.chain(
@@ -150,8 +153,15 @@ def _scenario_tests(scenario: Any, path: FieldPath, root: Path, notes: ImportNot
 
 
 def _file_tests(value: str, path: FieldPath, root: Path, notes: ImportNotes) -> list[Any]:
-    name = value.removeprefix(FILE)
-    text = read_named_file(name, path, root, (".csv", ".jsonl", ".json"), notes)
+    names = matching_files(value.removeprefix(FILE), path, notes)
+    return [test for name in names for test in _tests_of_file(name, path, root, notes)]
+
+
+def _tests_of_file(name: str, path: FieldPath, root: Path, notes: ImportNotes) -> list[Any]:
+    if name.endswith(_YAML):
+        tests = _read_document(name, path, root, notes)
+        return tests if isinstance(tests, list) else [tests] if isinstance(tests, dict) else []
+    text = read_named_file(name, path, root, (".csv", ".jsonl", ".json", *_YAML), notes)
     if text is None:
         return []
     try:
@@ -164,6 +174,19 @@ def _file_tests(value: str, path: FieldPath, root: Path, notes: ImportNotes) -> 
         notes.skip(path, f"{name} was left out: it cannot be read ({error})")
         return []
     return tests if isinstance(tests, list) else []
+
+
+def _read_document(name: str, path: FieldPath, root: Path, notes: ImportNotes) -> Any:
+    """Return what a file in YAML or JSON holds; None with a note if it cannot be used."""
+    try:
+        document = read_yaml(file_in_project(name, notes.locate(path), root, (*_YAML, ".json"), "imported"), root)
+    except UnreadableError as error:
+        notes.skip(path, f"{name} was left out: {error.message}")
+        return None
+    if document.problems:
+        notes.skip(path, f"{name} was left out: {document.problems[0].message}")
+        return None
+    return document.data
 
 
 def _csv_test(row: Mapping[str, Any]) -> dict[str, Any]:

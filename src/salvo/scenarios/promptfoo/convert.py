@@ -25,11 +25,12 @@ from salvo.scenarios.spec.yaml_source import read_yaml
 
 _KNOWN = {
     "description", "prompts", "providers", "targets", "tests", "scenarios", "defaultTest", "evaluateOptions",
-    "outputPath", "tags", "sharing", "env",
+    "outputPath", "tags", "sharing", "env", "assertionTemplates",
 }  # fmt: skip
 """Fields that are translated, or that say nothing about what is tested."""
 _MOST_INLINE = 100
 """Cases in the scenario file itself; more are written into a file of their own."""
+_VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _PROMPT = "prompt"
 _PROVIDER = "provider"
 
@@ -77,16 +78,45 @@ def import_config(file: Path, name: str | None = None) -> ImportedSuite:
             notes.skip((field,), f"{field} has no counterpart")
     if config.get("env"):
         notes.skip(("env",), "set these variables in the environment: a scenario has none")
+    config = _resolve_references(config, config)
     if "targets" in config:
         config = {"providers": config["targets"], **config}
     providers = read_providers(config.get("providers"), notes)
     prompts = read_prompts(config["prompts"], root, notes)
-    cases = read_tests(config, root, notes)
+    cases = [case for case in read_tests(config, root, notes) if _has_message(case, prompts, notes)]
     if not (providers and prompts and cases):
         missing = "provider" if not providers else "prompt" if not prompts else "test"
         reasons = "\n".join(map(str, notes.untranslated))
         raise InputError(f"There is no {missing} that Salvo can run, so nothing was written.\n{reasons}".rstrip())
     return _Converter(config, name or _suite_name(config, file), providers, prompts, cases, notes).suite()
+
+
+def _resolve_references(value: Any, config: Mapping[str, Any]) -> Any:
+    """Replace `{$ref: "#/assertionTemplates/polite"}` by what stands there. Any other reference stays as it is.
+
+    References in what is referred to stay, too: they could multiply it without end.
+    """
+    if isinstance(value, list):
+        return [_resolve_references(item, config) for item in value]
+    if not isinstance(value, dict):
+        return value
+    reference = value.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/"):
+        target: Any = config
+        for step in reference.removeprefix("#/").split("/"):
+            target = target.get(step) if isinstance(target, dict) else None
+        return value if target is None else target
+    return {name: _resolve_references(item, config) for name, item in value.items()}
+
+
+def _has_message(case: ImportedCase, prompts: Mapping[str, Mapping[str, str]], notes: ImportNotes) -> bool:
+    """Return whether no prompt is empty with the variables of the case. If one is, add a note."""
+    for fields in prompts.values():
+        message = _VARIABLE.sub(lambda match: str(case.variables.get(match[1], "")), fields["user_message"])
+        if not message.strip():
+            notes.skip(case.path, f"the test {case.id} was left out: its message to the model would be empty")
+            return False
+    return True
 
 
 def _suite_name(config: Mapping[str, Any], file: Path) -> str:
@@ -158,7 +188,7 @@ class _Converter:
     def _needed(self) -> list[str]:
         """Return the variables that prompts use. promptfoo inserts nothing for one that a test does not have."""
         texts = [text for prompt in self.prompts.values() for text in prompt.values()]
-        names = [name for text in texts for name in re.findall(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}", text)]
+        names = [name for text in texts for name in _VARIABLE.findall(text)]
         return list(dict.fromkeys(names))
 
     def _exclusions(self) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,9 @@ _PROMPT_SUFFIXES = (*_TEXT_SUFFIXES, ".json")
 _SEPARATOR = re.compile(r"^---\s*$", re.MULTILINE)
 _OTHER_SYNTAX = re.compile(r"\{%|\{#|\{\{(?!\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\})")
 _LONGEST_ID = 30
+_FILE_NAME = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|csv|j2|ya?ml|py|[cm]?[jt]s)(?::\w+)?")
+"""What promptfoo takes for a file without `file://`. The name of a function may follow."""
+_MOST_FILES = 1000
 
 
 def read_prompts(value: Any, root: Path, notes: ImportNotes) -> dict[str, dict[str, str]]:
@@ -46,8 +50,9 @@ def _prompt_texts(value: Any, root: Path, notes: ImportNotes) -> Iterator[tuple[
             label = None if label is None else str(label)
         if not isinstance(text, str):
             notes.skip(path, "the prompt was left out: it is neither a text nor a file")
-        elif text.startswith(FILE):
-            yield from _file_prompts(text.removeprefix(FILE), path, label, root, notes)
+        elif text.startswith(FILE) or _FILE_NAME.fullmatch(text):
+            for name in matching_files(text.removeprefix(FILE), path, notes):
+                yield from _file_prompts(name, path, label, root, notes)
         else:
             short = text if len(text) <= _LONGEST_ID and "{" not in text and "\n" not in text else f"prompt{index}"
             yield path, label or short, text
@@ -64,6 +69,18 @@ def _file_prompts(
     for number, part in enumerate(parts):
         if part.strip():
             yield path, label or (stem if len(parts) == 1 else f"{stem}{number}"), part.strip()
+
+
+def matching_files(name: str, path: FieldPath, notes: ImportNotes) -> list[str]:
+    """Return the files that a pattern such as `prompts/*.txt` stands for; the name itself if it is no pattern."""
+    if "*" not in name or name.startswith("/") or ".." in Path(name).parts:
+        return [name]
+    folder = notes.locate(path).file.parent
+    try:
+        matches = itertools.islice((file for file in folder.glob(name) if file.is_file()), _MOST_FILES)
+        return sorted(str(file.relative_to(folder)) for file in matches) or [name]
+    except (OSError, ValueError):
+        return [name]
 
 
 def read_named_file(

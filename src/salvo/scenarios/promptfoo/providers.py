@@ -56,7 +56,8 @@ def model_name(provider_id: str) -> str | None:
     if rest and rest[0] in _KINDS:
         rest = rest[1:]
     model = ":".join(rest)
-    return f"{provider}/{model}" if provider in PROVIDER_ADAPTERS and model and "://" not in model else None
+    is_name = bool(model) and "://" not in model and "{{" not in model
+    return f"{provider}/{model}" if provider in PROVIDER_ADAPTERS and is_name else None
 
 
 def _fields(provider_id: Any, settings: dict[str, Any], path: FieldPath, notes: ImportNotes) -> dict[str, Any] | None:

@@ -8,18 +8,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from salvo.engine.text.formatting import first_lines, pluralize, truncate
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict, summarise_suite
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost, Group
+from salvo.scenarios.analysis.summary import WORST_FIRST, BatchSummary, BatchVerdict, Cost, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.terminal import VerdictPaint
 
 MOST_TABLES = 10
-_WORST_FIRST = (
-    BatchVerdict.FAILED,
-    BatchVerdict.ERROR,
-    BatchVerdict.OPEN,
-    BatchVerdict.INCONCLUSIVE,
-    BatchVerdict.PASSED,
-)
 _LONGEST_NAME = 60
 _MOST_NAMES = 3
 _MOST_ASSERTIONS = 10
@@ -48,7 +41,7 @@ def closing_summary(
     """
     paint = VerdictPaint(colour)
     unlisted = [item for item in summaries if item.batch_id not in in_grids and _needs_attention(item)]
-    attention = sorted(unlisted, key=lambda summary: _WORST_FIRST.index(summary.verdict))
+    attention = sorted(unlisted, key=lambda summary: WORST_FIRST.index(summary.verdict))
     lines = [paint(totals(summaries), bold=True), *overall(summaries, verdict, colour=colour)]
     width = max((len(_name(summary)) for summary in attention), default=0)
     for summary in attention:
@@ -58,8 +51,10 @@ def closing_summary(
     without_table = [summary for summary in summaries if summary.batch_id not in tables]
     lines += _reasons("could not be judged", labels.error, (summary.error_groups for summary in without_table))
     lines += _reasons("without a result", labels.skip_reason, (summary.not_made for summary in without_table))
-    if sum(summary.without_result > 0 for summary in summaries) > 1:
-        lines.append("Resume all of them with: salvo run --resume latest")
+    unfinished = [labels.continue_command(summary.batch_id) for summary in summaries if summary.without_result > 0]
+    if len(unfinished) > 1:
+        is_same = len(set(unfinished)) == 1
+        lines.append(f"Resume all of them with: {unfinished[0] if is_same else 'salvo run --resume latest'}")
     hidden = sum(summary.batch_id not in in_grids for summary in without_table)
     if hidden and len(without_table) < len(summaries):
         lines.append(
@@ -124,7 +119,7 @@ def _name(summary: BatchSummary) -> str:
 def totals(summaries: Sequence[BatchSummary]) -> str:
     """Return the numbers of scenarios and runs by verdict and outcome, and the cost with that of the judges."""
     verdicts = Counter(summary.verdict for summary in summaries)
-    scenarios = labels.verdict_counts({verdict: verdicts[verdict] for verdict in _WORST_FIRST if verdicts[verdict]})
+    scenarios = labels.verdict_counts({verdict: verdicts[verdict] for verdict in WORST_FIRST if verdicts[verdict]})
     outcomes = [
         (sum(summary.failed for summary in summaries), "failed"),
         (sum(summary.errors for summary in summaries), "could not be judged"),
@@ -166,6 +161,6 @@ def _commands(summary: BatchSummary) -> Iterator[str]:
     yield from (f"salvo report {failure.run_id}" for failure in summary.failures)
     yield from (f"salvo report {group.run_ids[0]}" for group in summary.error_groups)
     if summary.without_result:
-        yield f"salvo run --resume {summary.batch_id}"
+        yield labels.continue_command(summary.batch_id)
     if summary.pending:
         yield f"salvo collect {summary.batch_id}"

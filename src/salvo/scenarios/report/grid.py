@@ -50,12 +50,18 @@ def grid_lines(grid: Grid, *, colour: bool = False) -> list[str]:
     return [*lines, "", f"Show a cell: salvo report {grid.cells[0].batch_id}"]
 
 
-def headline(grid: Grid) -> str:
+def headline(grid: Grid, separator: str = "  ") -> str:
     """Return what the grid is about: its size, and how many cells have which verdict."""
     size = [pluralize(len(grid.cases), "case")] if grid.cases != [""] else []
     size += [pluralize(len(grid.variants), "variant")] if len(grid.variants) > 1 else []
     verdicts = verdict_counts({BatchVerdict(verdict): count for verdict, count in grid.verdicts.items()})
-    return f"{printable(grid.suite)}  {' × '.join(size)}  {pluralize(len(grid.cells), 'cell')}: {verdicts}"
+    parts = (printable(grid.suite), " × ".join(size), f"{pluralize(len(grid.cells), 'cell')}: {verdicts}")
+    return separator.join(part for part in parts if part)
+
+
+def sentence_headline(grid: Grid) -> str:
+    """Return the headline where several spaces are shown as one."""
+    return headline(grid, ", ")
 
 
 def notes(grid: Grid) -> Iterator[str]:
@@ -140,7 +146,7 @@ def cell_row(cell: GridCell) -> tuple[str, ...]:
 
 def grid_markdown(grid: Grid) -> Iterator[str]:
     """Yield the blocks of a grid as Markdown."""
-    yield f"### {inline(headline(grid))}"
+    yield f"### {inline(sentence_headline(grid))}"
     if len(grid.variants) > 1:
         columns = [column.lower() for column in VARIANT_COLUMNS]
         rows = [[inline(value) for value in variant_row(item, grid)] for item in grid.variants]

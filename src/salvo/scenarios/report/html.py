@@ -22,13 +22,13 @@ from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summari
 from salvo.scenarios.analysis.tool_choices import PromptChoices, has_tool_choices, tool_choices
 from salvo.scenarios.analysis.trajectories.truncation import TruncationBudget
 from salvo.scenarios.labels.lookup import stored_evidence
-from salvo.scenarios.report import labels
+from salvo.scenarios.report import labels, run_labels
 from salvo.scenarios.report.closing import totals, worth_a_table
-from salvo.scenarios.report.grid import cell_row, notes, split_cells, variant_row
-from salvo.scenarios.report.grid import headline as grid_headline
+from salvo.scenarios.report.grid import cell_row, notes, sentence_headline, split_cells, variant_row
 from salvo.scenarios.report.run_html import differing_texts, format_value, run_view, side_by_side
 from salvo.scenarios.report.tool_choices import COLUMNS as CHOICE_COLUMNS
-from salvo.scenarios.report.tool_choices import DECOY_NOTE, choice_row
+from salvo.scenarios.report.tool_choices import choice_row
+from salvo.scenarios.report.tool_choices import notes as choice_notes
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome, full_model
 from salvo.scenarios.store.store import RunStore
 
@@ -52,8 +52,8 @@ MOST_PROMPTS = 200
 _EMPTY: tuple[Any, ...] = (None, "", {}, [], ())
 _FUNCTIONS = {
     "labels": labels,
+    "run_labels": run_labels,
     "choice_columns": CHOICE_COLUMNS,
-    "decoy_note": DECOY_NOTE,
     "format_time": format_time,
     "percent": percent,
     "exact_percent": exact_percent,
@@ -149,7 +149,7 @@ def render_suite(
         summaries=[summary for summary in summaries if summary.batch_id not in in_grids],
         scenarios=len(summaries),
         grids=[(item, list(notes(item)), *split_cells(item)) for item in grids],
-        grid_headline=grid_headline,
+        grid_headline=sentence_headline,
         variant_row=variant_row,
         cell_row=cell_row,
         shown={summary.batch_id for summary in in_full},
@@ -175,6 +175,7 @@ def _batch_context(
     divergence = find_divergence(tool_path(run) for run in (*failed, *passed))
     reason = labels.why(summary)
     resolved = {name: value for name, value in batch.scenario.items() if value not in _EMPTY}
+    choice_rows = [choice_row(row) for row in choices[:MOST_PROMPTS]]
     return {
         "signs": SIGNS,
         **_FUNCTIONS,
@@ -186,7 +187,8 @@ def _batch_context(
         "unreadable": f"{pluralize(unreadable, 'run')} could not be read from the store." if unreadable else "",
         "facts": _facts(summary),
         "figures": [NamedValue(row.name.capitalize(), row.value) for row in labels.figures(summary)],
-        "choices": list(map(choice_row, choices[:MOST_PROMPTS])),
+        "choices": choice_rows,
+        "choice_notes": choice_notes(choice_rows),
         "hidden_choices": len(choices[MOST_PROMPTS:]),
         "divergence": divergence,
         "compared": side_by_side(*_pair(divergence, failed, passed), batch.scenario) if failed and passed else None,

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from salvo.engine.text.formatting import display_json, pluralize
 from salvo.engine.text.unicode_escape import visible
 from salvo.scenarios.analysis.summary import BatchSummary
-from salvo.scenarios.report import labels
+from salvo.scenarios.report import labels, run_labels
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, full_model
 
 _UNKNOWN = "This run has no result: it is still running, or was stopped."
@@ -151,7 +151,7 @@ def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Seq
 
 
 def _reason_line(result: EvalResult) -> str:
-    line = f"{labels.label(result)}{labels.turn(result)}: {result.message or result.error or ''}"
+    line = f"{run_labels.label(result)}{run_labels.turn(result)}: {result.message or result.error or ''}"
     if result.expected is not None or result.actual is not None:
         line += f"\n  expected {display_json(result.expected)}\n  actual   {display_json(result.actual)}"
     return line

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from salvo.engine.stats.agreement_wording import bounds_text
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import (
     NamedValue,
@@ -18,7 +19,6 @@ from salvo.engine.text.formatting import (
     pluralize,
     seconds,
 )
-from salvo.engine.text.unicode_escape import printable
 from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import CORRECTED, EXACT, GateEvidence
 from salvo.scenarios.analysis.suite import SuiteSummary
@@ -33,7 +33,8 @@ from salvo.scenarios.analysis.summary import (
     LostRuns,
 )
 from salvo.scenarios.labels import sentences
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable
+from salvo.scenarios.result import Cause, Replayable
+from salvo.scenarios.shards import is_named
 from salvo.scenarios.store.backends.number_ranges import join_ranges
 from salvo.scenarios.store.ids import split_run_id
 
@@ -108,7 +109,7 @@ def why(summary: BatchSummary) -> str:
     if summary.verdict is BatchVerdict.OPEN:
         return f"{passed}, and {_depends(summary)}; {target}"
     missing = f", whatever the {_undecided(summary)} would show" if summary.without_result or summary.pending else ""
-    return f"{passed} ({_shown(summary)}); {target}{missing}"
+    return f"{passed} ({_observed_evidence(summary)}); {target}{missing}"
 
 
 def _labelled(summary: BatchSummary) -> str:
@@ -117,10 +118,10 @@ def _labelled(summary: BatchSummary) -> str:
         return _depends(summary)
     if summary.labels is None:
         return sentences.UNLABELLED
-    return sentences.shown(summary.labels, summary.min_pass_rate)
+    return sentences.evidence_phrase(summary.labels, summary.min_pass_rate)
 
 
-def _shown(summary: BatchSummary) -> str:
+def _observed_evidence(summary: BatchSummary) -> str:
     """Return whether the runs show the verdict, which by default is that of the observed pass rate."""
     low, high = summary.interval
     least = summary.min_pass_rate
@@ -234,11 +235,6 @@ def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval], mi
     return "  ".join(
         f"{k}: {percent(chance, min_pass_rate)} ({bounds_text(intervals[k])})" for k, chance in chances.items()
     )
-
-
-def bounds_text(bounds: Interval, *apart: float) -> str:
-    """Return the ends of an interval, rounded outward."""
-    return f"{at_least(bounds.low, *apart)} to {at_most(bounds.high, *apart)}"
 
 
 def _pass_rate(summary: BatchSummary) -> str:
@@ -450,6 +446,13 @@ def skipped(summary: BatchSummary) -> str | None:
     return f"Of {pluralize(summary.runs, 'run')}: {', '.join(counts)}." if counts else None
 
 
+def continue_command(batch_id: str) -> str:
+    """Return what makes the runs of a batch that have no result."""
+    if is_named(batch_id):  # other commands may be making its runs, so it is not resumed by its id
+        return "the same salvo run --batch or --shard again"
+    return f"salvo run --resume {batch_id}"
+
+
 def skip_reason(group: Group) -> str:
     """Return why a group of runs has no result."""
     reason = group.message or (group.cause or "").replace("_", " ") or "unknown reason"
@@ -468,64 +471,3 @@ def divergence(divergence: Divergence) -> str:
 
 def branch(branch: Branch, kind: str) -> str:
     return f"{branch.count} of {branch.of} {kind} runs {branch.did}"
-
-
-def label(result: EvalResult) -> str:
-    return result.name or result.type
-
-
-def about(result: EvalResult) -> str:
-    """Return what follows the label of an assertion: its type, unless that is the label, and its weight."""
-    kind = f" ({result.type})" if label(result) != result.type else ""
-    return f"{kind}{', required' if result.required else ''}, weight {result.weight:g}"
-
-
-def turn(result: EvalResult) -> str:
-    """Return what follows that: the turn of a conversation, if it is about one."""
-    return "" if result.turn is None else f", turn {result.turn}"
-
-
-def outcome(result: EvalResult) -> Outcome:
-    if result.cause is Cause.JUDGE_PENDING:
-        return Outcome.PENDING
-    return Outcome.ERROR if result.passed is None else Outcome.PASSED if result.passed else Outcome.FAILED
-
-
-def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
-    """Yield the latency, cost, tokens and calls of a run."""
-    metrics = result.metrics
-    yield NamedValue("latency", seconds(metrics.latency))
-    sources = ", ".join(_price_sources(result))
-    by = f" (with prices of {sources})" if sources else ""
-    if result.outcome is Outcome.PENDING:
-        others = "; judge: pending, at half the price through the batch API"
-    else:
-        others = f"; judge: {or_unknown(result.judge_cost, money)}"
-    others += f"; user: {or_unknown(result.user_cost, money)}" if result.user_cost != 0 else ""
-    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}{others}{by}")
-    if metrics.tokens:
-        cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
-        yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")
-    if result.from_cache:
-        yield NamedValue("cache", "replies came from the cache; cost and latency are of the time when they were made")
-    yield NamedValue(
-        "calls",
-        f"{pluralize(metrics.model_calls, 'model call')}, {pluralize(metrics.tool_count, 'tool call')}, "
-        f"{pluralize(metrics.tool_errors, 'tool error')}, {pluralize(metrics.retries, 'retry', 'retries')}",
-    )
-
-
-def _price_sources(result: AgentRunResult) -> list[str]:
-    """Return the files with prices of the user's own that a run was charged by. A stored run may contain anything."""
-    prices = result.details.get("prices")
-    entries = prices.values() if isinstance(prices, dict) else ()
-    sources = {entry.get("source") for entry in entries if isinstance(entry, dict)}
-    return sorted(printable(source) for source in sources if source and isinstance(source, str))
-
-
-def replay(result: AgentRunResult) -> str:
-    """Return the command that replays a run, or why there is none."""
-    if not result.recorded:
-        return "not recorded; record runs with `salvo run --record`"
-    note = f"  ({result.replay_note})" if result.replay_note else ""
-    return f"salvo replay {result.run_id}{note}"

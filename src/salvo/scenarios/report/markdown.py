@@ -9,7 +9,7 @@ from salvo.engine.text.markdown import code, inline, markdown_table
 from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Failure, Group
-from salvo.scenarios.report import labels
+from salvo.scenarios.report import labels, run_labels
 from salvo.scenarios.report.grid import grid_markdown
 from salvo.scenarios.result import AgentRunResult, full_model
 
@@ -83,7 +83,8 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
         yield f"{labels.pending(summary)} (`salvo collect {summary.batch_id}`)"
     if summary.without_result:
         yield _list(
-            f"{pluralize(summary.without_result, 'run')} without a result (`salvo run --resume {summary.batch_id}`):",
+            f"{pluralize(summary.without_result, 'run')} without a result "
+            f"({code(labels.continue_command(summary.batch_id))}):",
             [f"{group.count} × {_foreign(labels.skip_reason(group), _MESSAGE)}" for group in summary.not_made],
         )
 
@@ -97,7 +98,9 @@ def _failure(failure: Failure, by_id: dict[str, AgentRunResult]) -> str:
     command = f"salvo {'replay' if failure.recorded else 'report'} {failure.run_id}"
     result = by_id.get(failure.run_id)
     failed = [item for item in result.eval_results if item.passed is False] if result else []
-    messages = [": ".join(filter(None, [labels.label(item) + labels.turn(item), item.message])) for item in failed]
+    messages = [
+        ": ".join(filter(None, [run_labels.label(item) + run_labels.turn(item), item.message])) for item in failed
+    ]
     reason = "; ".join(filter(None, [failure.error or "", *(messages or failure.assertions)]))
     return f"run {failure.number}: {_foreign(reason, _MESSAGE) or 'unknown reason'} ({code(command)})"
 

@@ -13,7 +13,7 @@ from salvo.scenarios.analysis.trajectories import truncation
 from salvo.scenarios.analysis.trajectories.alignment import AlignedRow, align
 from salvo.scenarios.analysis.trajectories.trajectory import Trajectory, TrajectoryStep, trajectory
 from salvo.scenarios.analysis.trajectories.truncation import TruncationBudget
-from salvo.scenarios.report import labels
+from salvo.scenarios.report import labels, run_labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 
 _FIRST, _LAST = 80, 20
@@ -53,20 +53,20 @@ class RunView:
     def failing(self) -> list[tuple[str, int]]:
         """The failed assertions about single steps, with the numbers of these steps."""
         return [
-            (labels.label(self.results[index]), step.number)
+            (run_labels.label(self.results[index]), step.number)
             for step in self.path.steps
             for index in step.assertions
             if self.results[index].passed is False
         ]
 
     def passed(self, indexes: Sequence[int]) -> str:
-        return ", ".join(labels.label(self.results[index]) for index in indexes if self.results[index].passed)
+        return ", ".join(run_labels.label(self.results[index]) for index in indexes if self.results[index].passed)
 
     def facts(self) -> Iterator[NamedValue]:
         yield NamedValue("Score", labels.score(self.run.weighted_score))
         if self.run.cause not in (None, Cause.ASSERTION):
             yield NamedValue("Reason", labels.describe_cause(self.run.cause))
-        yield from (NamedValue(row.name.capitalize(), row.value) for row in labels.metrics(self.run))
+        yield from (NamedValue(row.name.capitalize(), row.value) for row in run_labels.metrics(self.run))
         yield NamedValue("Started", format_time(self.run.timestamp))
         if self.run.seed is not None:
             yield NamedValue("Seed", str(self.run.seed))

@@ -15,7 +15,7 @@ from salvo.engine.text.formatting import (
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
-from salvo.scenarios.report import labels
+from salvo.scenarios.report import labels, run_labels
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
 from salvo.scenarios.store.index import IndexEntry
 
@@ -62,7 +62,7 @@ def batch_table(
     sections = [
         [paint(header, bold=True), rule, *body, *(_scored_failures(summary) if scoring else _failures(summary))],
         list(_errors(summary, paint)),
-        list(_skipped(summary, paint, f"salvo {'score' if scoring else 'run'} --resume {summary.batch_id}")),
+        list(_skipped(summary, paint, scoring=scoring)),
         list(_pending(summary, paint)),
         list(_numbers(summary, paint, pass_at_k)),
     ]
@@ -137,10 +137,11 @@ def _errors(summary: BatchSummary, paint: VerdictPaint) -> Iterator[str]:
         yield from _grouped(summary.error_groups, labels.error)
 
 
-def _skipped(summary: BatchSummary, paint: VerdictPaint, resume: str) -> Iterator[str]:
+def _skipped(summary: BatchSummary, paint: VerdictPaint, *, scoring: bool) -> Iterator[str]:
     if counts := labels.skipped(summary):
         yield paint(counts, "yellow")
         yield from _grouped(summary.not_made, labels.skip_reason)
+        resume = f"salvo score --resume {summary.batch_id}" if scoring else labels.continue_command(summary.batch_id)
         yield f"  {resume}"
 
 
@@ -236,8 +237,8 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Tool calls", _call_lines(result.tool_calls), paint),
         *_section("Trace", _trace_lines(result.trace), paint),
         *_section("Final output", [display_json(result.final_output, 2000)], paint),
-        *_section("Metrics", (f"{row.name:<8} {row.value}" for row in labels.metrics(result)), paint),
-        *_section("Replay", [printable(labels.replay(result))], paint),
+        *_section("Metrics", (f"{row.name:<8} {row.value}" for row in run_labels.metrics(result)), paint),
+        *_section("Replay", [printable(run_labels.replay(result))], paint),
     ]
 
 
@@ -268,8 +269,8 @@ def _section(title: str, lines: Iterable[str], paint: VerdictPaint) -> list[str]
 
 def _eval_lines(results: Sequence[EvalResult], paint: VerdictPaint) -> Iterator[str]:
     for result in results:
-        word = labels.outcome(result)
-        name = printable(labels.label(result) + labels.about(result) + labels.turn(result))
+        word = run_labels.outcome(result)
+        name = printable(run_labels.label(result) + run_labels.about(result) + run_labels.turn(result))
         yield f"{paint(word.ljust(6), _COLOURS[word])}  {name}"
         if result.message:
             yield f"        {printable(result.message)}"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import at_least, at_most
 from salvo.records import record
 from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices
 
 COLUMNS = ("Prompt", "Right tool", "Chosen", "95% interval", "All choices")
-DECOY_NOTE = "* a decoy: no MCP server of the scenario has it"
+_DECOY_NOTE = "* a decoy: no MCP server of the scenario has it"
+_UNOFFERED_NOTE = "** not offered: the model invented it"
 
 
 @record
@@ -18,6 +21,12 @@ class ChosenTool:
     """In how many runs it was the first tool that the reply asked for."""
     is_right: bool
     is_decoy: bool
+    is_offered: bool
+    """Whether there is such a tool; else the model invented it."""
+
+    @property
+    def mark(self) -> str:
+        return "*" if self.is_decoy else "" if self.is_offered else "**"
 
 
 @record
@@ -37,7 +46,7 @@ class ToolChoiceRow:
 
     @property
     def chosen_label(self) -> str:
-        return ", ".join(f"{tool.name}{'*' if tool.is_decoy else ''} {tool.count}" for tool in self.chosen)
+        return ", ".join(f"{tool.name}{tool.mark} {tool.count}" for tool in self.chosen)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -56,7 +65,13 @@ def choice_row(row: PromptChoices) -> ToolChoiceRow:
         interval=interval,
         interval_label=f"{at_least(interval.low)} to {at_most(interval.high)}",
         chosen=[
-            ChosenTool(name, count, name in right_names, name in row.decoys)
+            ChosenTool(name, count, name in right_names, name in row.decoys, name not in row.unoffered)
             for name, count in sorted(row.chosen.items(), key=lambda item: (-item[1], item[0]))
         ],
     )
+
+
+def notes(rows: Iterable[ToolChoiceRow]) -> list[str]:
+    """Return what the marks in the rows mean."""
+    marks = {tool.mark for row in rows for tool in row.chosen}
+    return [note for mark, note in (("*", _DECOY_NOTE), ("**", _UNOFFERED_NOTE)) if mark in marks]

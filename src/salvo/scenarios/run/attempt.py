@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-import traceback
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
-from dataclasses import asdict
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -17,42 +13,36 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime import user_code
 from salvo.engine.runtime.event_loop import BLOCKED_SECONDS, BlockingInterrupted, responsible_for_blocking
-from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.network_guard import observed_connections
 from salvo.errors import McpError, ProviderError, SalvoError, SimulatorError, TapeError
 from salvo.records import record
-from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import (
     COMMAND,
     CUSTOM,
     MCP,
-    UNFINISHED,
     AdapterRequest,
     AdapterResponse,
     AgentRunResult,
     Cause,
-    EvalResult,
     Outcome,
     RunMetrics,
     ToolCall,
 )
 from salvo.scenarios.run.adapters.base import RESPOND, BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
+from salvo.scenarios.run.conversation.driver import hold_conversation
+from salvo.scenarios.run.conversation.users import USER_LANE
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.judging import TOLERATED, judge
 from salvo.scenarios.run.permanent_faults import PermanentFault, permanent_faults
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
-
-USER_LANE = "user/"
-"""The beginning of the lanes of a simulated user, one for each of its messages."""
-_TOLERATED = "tolerated_fault"
-"""The detail of a run that says why the last call of its program failed, if the program finished all the same."""
 
 
 @record
@@ -84,14 +74,9 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     environment, result = await _run_live(prepared, number, session, redactor)
     if prepared.batch.provider == CUSTOM and not environment.journal.model_calls:
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
-    questions = None
-    if prepared.batch.defers_judges:
-        from salvo.scenarios.run.deferred_judging import defer_judges  # most runs are judged at once
-
-        questions = await defer_judges(result, environment, session.registry, redactor)
-    else:
-        await judge(result, environment, session.registry)
-    redact_verdicts(result, redactor)
+    questions = await judge_or_defer(
+        result, environment, session.registry, redactor, defer=prepared.batch.defers_judges
+    )
     faults = permanent_faults(prepared, environment.faults)
     if environment.cache is not None:
         result.from_cache = environment.cache.hits > 0
@@ -99,10 +84,23 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
         return FinishedRun(result, None, faults, questions=questions)
-    from salvo.scenarios.run.recorded_run import recording_files  # most runs are not recorded
-
-    files = recording_files(result, environment, environment.recorder, session.recording, redactor)
+    files = environment.recorder.recording_files(result, environment, session.recording, redactor)
     return FinishedRun(result, files, faults, questions=questions)
+
+
+async def judge_or_defer(
+    result: AgentRunResult, environment: RunEnvironment, registry: Registry, redactor: Redactor, *, defer: bool
+) -> bytes | None:
+    """Evaluate and score the result, or return the questions to its judges. Nothing private stays in the verdicts."""
+    questions = None
+    if defer:
+        from salvo.scenarios.run.deferred_judging import defer_judges  # most runs are judged at once
+
+        questions = await defer_judges(result, environment, registry, redactor)
+    else:
+        await judge(result, environment, registry)
+    redact_verdicts(result, redactor)
+    return questions
 
 
 def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
@@ -155,7 +153,7 @@ async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRun
         adapter = prepared.make_adapter()
         adapter.context = environment.context()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the constructor of a user's class may raise anything
-        attempted = AttemptResult(None, Cause.ADAPTER, describe_exception(error))
+        attempted = AttemptResult(None, Cause.ADAPTER, user_code.describe_exception(error))
     else:
         attempted = await attempt(adapter, _request(environment), environment)
     fault = attempted.fault
@@ -169,49 +167,6 @@ async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRun
     except Exception as error:  # noqa: BLE001 - a user's adapter may return anything, also what no file can hold
         attempted = AttemptResult(None, Cause.ADAPTER, f"What the adapter returned cannot be stored: {error}.")
         return redacted(build_result(attempted, environment), redactor)
-
-
-async def judge(
-    result: AgentRunResult,
-    environment: RunEnvironment,
-    registry: Registry,
-    known: Mapping[int, EvalResult] | None = None,
-) -> None:
-    """Evaluate and score the result. A run that did not finish has failed, or is an error, without evaluation.
-
-    `known` are results of assertions, by position, that are not evaluated again.
-    """
-    if result.cause in UNFINISHED:
-        result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
-        return
-    scenario = environment.prepared.assertions_scenario()
-    result.eval_results = await evaluate_all(scenario, result, registry, environment.services, known)
-    verdict = score(result.eval_results, scenario.threshold)
-    result.outcome, result.passed, result.weighted_score = verdict.outcome, verdict.passed, verdict.weighted_score
-    # A refusal or a truncated answer explains a failure better than the assertion that noticed it.
-    result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
-    result.error = next((item.error for item in result.eval_results if item.error), None)
-    tolerated = environment.journal.tolerated_fault
-    fault: object = tolerated
-    if environment.prepared.batch.provider == CUSTOM and _TOLERATED in result.details:
-        fault = result.details[_TOLERATED]  # also of a stored run, whose journal is gone
-    if fault is not None and result.outcome is Outcome.FAILED:
-        if tolerated is not None:
-            environment.faults.append((tolerated, None))
-        # It passes if it did well without the last answer. But what it lacked is not held against it.
-        result.outcome, result.cause, result.error = Outcome.ERROR, Cause.PROVIDER, str(fault)
-        result.weighted_score = None
-    result.judge_cost = environment.judging.cost if environment.judging.model_calls else 0.0
-    if judge_prices := _known_prices(environment.judging):
-        stored = result.details.get("prices")
-        prices = {**(stored if isinstance(stored, dict) else {}), **judge_prices}
-        result.details = {**result.details, "prices": prices}
-
-
-def without_verdict(stored: AgentRunResult) -> AgentRunResult:
-    """Return a stored run as it was before it was evaluated: what an evaluation found does not count any more."""
-    is_agents = stored.cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH}
-    return stored.model_copy(update={"cause": stored.cause if is_agents else None})
 
 
 async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> AttemptResult:
@@ -237,7 +192,7 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # the run is cancelled from outside
-        return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
+        return AttemptResult(None, Cause.ADAPTER, user_code.describe_exception(error))
     if not isinstance(response, AdapterResponse):
         return AttemptResult(
             None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse."
@@ -260,8 +215,6 @@ async def _run_scenario(adapter: BaseAdapter, request: AdapterRequest, environme
     try:
         if make_user is None:
             return await _run_adapter(adapter, request)
-        from salvo.scenarios.run.conversation.driver import hold_conversation  # most scenarios are none
-
         answer = BaseAdapter.run if callable(getattr(adapter, RESPOND, None)) else _run_adapter
         return await hold_conversation(partial(answer, adapter), request, make_user(environment), environment)
     finally:
@@ -303,13 +256,6 @@ def _out_of_time(environment: RunEnvironment, request: AdapterRequest) -> Attemp
     return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
 
 
-def describe_exception(error: BaseException) -> str:
-    """Return the message of an exception in a user's code, and the line it comes from."""
-    frames = traceback.extract_tb(error.__traceback__)
-    line = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {exception_text(error)}{line}"
-
-
 def build_result(attempted: AttemptResult, environment: RunEnvironment) -> AgentRunResult:
     """Return everything that is known of the run before it is evaluated."""
     batch, journal = environment.prepared.batch, environment.journal
@@ -318,8 +264,8 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
     calls = response.tool_calls or environment.toolbox.calls
     environment.reported = {name for name in ("trace", "tool_calls") if getattr(response, name)}
     measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
-    measured["prices"] = _known_prices(journal)
-    measured[_TOLERATED] = journal.tolerated_fault and str(journal.tolerated_fault)
+    measured["prices"] = journal.known_prices()
+    measured[TOLERATED] = journal.tolerated_fault and str(journal.tolerated_fault)
     return AgentRunResult(
         run_id=batch.run_id(environment.number),
         batch_id=batch.batch_id,
@@ -341,7 +287,7 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
         metrics=_metrics(response.metrics, calls, environment),
         reported_metrics=response.metrics if response.metrics.model_fields_set else None,
         details={
-            **{name: value for name, value in response.details.items() if name != _TOLERATED},
+            **{name: value for name, value in response.details.items() if name != TOLERATED},
             **{name: value for name, value in measured.items() if value},
         },
         salvo_version=__version__,
@@ -360,17 +306,6 @@ def _whole_response(last: AdapterResponse, environment: RunEnvironment) -> Adapt
 
 def _user_cost(simulating: Journal | None) -> float | None:
     return simulating.cost if simulating is not None and simulating.model_calls else 0.0
-
-
-def _known_prices(journal: Journal) -> dict[str, Any]:
-    """Return the prices by which the calls were charged, as they are stored."""
-    return {name: _price_document(prices) for name, prices in journal.prices.items() if prices is not None}
-
-
-@lru_cache(maxsize=64)
-def _price_document(prices: UnitPrices) -> dict[str, Any]:
-    # Once for all runs, because `asdict` is slow.
-    return asdict(prices)
 
 
 def _request(environment: RunEnvironment) -> AdapterRequest:

@@ -1,52 +1,25 @@
-"""Judge a run in two steps: take the questions to its judges, and give the verdict when their answers have come.
-
-Only assertions with such questions are evaluated again in the second step. What the others found when the agent had
-just run is kept: a function that looks at a database would find something else a day later.
-"""
+"""Take the questions to the judges of a run, which wait for a provider's batch. `batch_judging` gives the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
-
 from salvo.engine.batches.client import dialect_of_path
-from salvo.engine.batches.deferral import AnswerWire, DeferringWire, question_body
+from salvo.engine.batches.deferral import DeferringWire, question_body
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pricing import PriceBook, UnitPrices
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import RecordingOptions
-from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.tape import Tape
-from salvo.errors import StoreError
 from salvo.scenarios.analysis.cost_estimate import CHARACTERS_PER_TOKEN
 from salvo.scenarios.evaluators.evaluate import scored_positions
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
-from salvo.scenarios.run.attempt import judge, without_verdict
-from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, judging_lane
+from salvo.scenarios.run.environment import RunEnvironment, judging_lane
 from salvo.scenarios.run.journal import Journal
-from salvo.scenarios.run.redaction import redact_verdicts
-from salvo.scenarios.run.stopwatch import Stopwatch
-from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
+from salvo.scenarios.run.judging import judge
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.store.recordings.recording import Recording
 
 _ANSWER_TOKENS = 300
 """What a vote with its reason is expected to have at most."""
 PENDING = "The votes of its judge wait for the provider's batch: salvo collect"
-
-
-class CollectedRun(NamedTuple):
-    """A run that has its verdict now."""
-
-    result: AgentRunResult
-    prices: Mapping[str, UnitPrices | None]
-    """The prices by which the judges were charged, by model."""
-    recording: dict[str, bytes] | None = None
-    """The files of its recording, if there is one."""
 
 
 async def defer_judges(
@@ -94,55 +67,3 @@ def _pending(item: EvalResult) -> EvalResult:
     pending = EvalResult.unjudged(PENDING, Cause.JUDGE_PENDING)
     fields = {name: getattr(item, name) for name in ("name", "type", "required", "weight", "turn")}
     return pending.model_copy(update=fields)
-
-
-async def judge_pending(
-    pending: AgentRunResult,
-    answered: Tape,
-    prepared: PreparedScenario,
-    registry: Registry,
-    redactor: Redactor,
-    clock: Clock,
-    price_book: PriceBook,
-    recording: Recording | None = None,
-    options: RecordingOptions | None = None,
-) -> CollectedRun:
-    """Return a pending run with its verdict."""
-    answers = AnswerWire(answered, redactor)
-    ignored = recording.tape.ignored if recording is not None and recording.tape.matching else None
-    recorder = RecordingWire(answers, redactor, options, ignored=ignored) if recording is not None else None
-    environment = RunEnvironment(
-        prepared=prepared,
-        wire=recorder or answers,
-        toolbox=ReplayedToolBox([], [], clock, redactor),
-        journal=Journal(clock, price_book=price_book),
-        judging=Journal(clock, price_book=price_book),
-        stopwatch=Stopwatch(clock),
-        clock=clock,
-        number=pending.number,
-        timestamp=pending.timestamp,
-        latency=pending.metrics.latency,
-    )
-    positions = [positions.start for positions in scored_positions(prepared.assertions_scenario())]
-    if len(positions) != len(pending.eval_results):
-        raise StoreError(f"The pending run {pending.run_id} does not have the assertions of its batch.")
-    known = {
-        position: item
-        for position, item in zip(positions, pending.eval_results, strict=True)
-        if item.cause is not Cause.JUDGE_PENDING
-    }
-    result = without_verdict(pending)
-    result.error = None
-    await judge(result, environment, registry, known)
-    redact_verdicts(result, redactor)
-    if recording is None or recorder is None:
-        return CollectedRun(result, environment.judging.prices)
-    tape = recording.tape
-    tape.ambiguous += recorder.tape.ambiguous
-    tape.exchanges += recorder.tape.exchanges
-    for exchange in recorder.tape.exchanges:
-        exchange.span = None  # its calls come after all of the agent's, a day later
-    complete = replace(recording, result=result, prices={**recording.prices, **environment.judging.prices})
-    if options is not None and options.hashes_only:
-        complete = complete.without_content()
-    return CollectedRun(result, environment.judging.prices, complete.to_files(redactor))

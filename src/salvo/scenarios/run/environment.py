@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 from salvo.engine.chat import catalog
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio.canonical import stable_key
-from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
@@ -33,11 +32,12 @@ from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
     from salvo.engine.chat.judge import JudgeVote, Question
+    from salvo.engine.mcp.listing import ServerListing
     from salvo.engine.rates.pacing import Pacer
     from salvo.engine.wire.cache import CachingWire
-    from salvo.engine.wire.record import RecordingWire
     from salvo.scenarios.run.conversation.log import ConversationLog
     from salvo.scenarios.run.conversation.users import User
+    from salvo.scenarios.run.run_recorder import RunRecorder
     from salvo.scenarios.run.tools.mcp_tools import McpServers, PreparedServer
     from salvo.scenarios.store.reply_cache import CacheSource
 
@@ -121,7 +121,7 @@ class RunEnvironment:
     clock: Clock
     number: int
     timestamp: str
-    recorder: RecordingWire | None = None
+    recorder: RunRecorder | None = None
     agent_wire: Wire | None = None
     """The wire of the agent, if it is another one than that of the judges."""
     judge_wire: Wire | None = None
@@ -182,15 +182,13 @@ class JudgingServices:
     async def ask(
         self, model: str, question: Question, votes: int, server: JudgeServer | None = None
     ) -> list[JudgeVote]:
-        from salvo.engine.chat import judge  # most scenarios have no judge
-
         endpoint = self._endpoint(model, server)
         chat = WiredModel(model, self.wire, endpoint=endpoint)
         lane = self.lane_prefix + judging_lane(self.scenario, self.index)
         if question.part:
             lane += f"/{question.part}"
         try:
-            judge_votes = await judge.poll(chat, question, votes, lane)
+            judge_votes = await question.poll(chat, votes, lane)
         except TapeMissError as miss:
             raise TapeMissError(
                 "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."
@@ -265,10 +263,10 @@ def live_environment(
     counter = CallCounter()
     recorder = None
     if session.recording is not None:
-        from salvo.engine.wire.record import RecordingWire  # most runs are not recorded
+        from salvo.scenarios.run.run_recorder import RunRecorder  # most runs are not recorded
 
         ignored = prepared.scenario.record.ignore
-        recorder = RecordingWire(inner, redactor, session.recording, counter=counter, ignored=ignored)
+        recorder = RunRecorder(inner, redactor, session.recording, counter=counter, ignored=ignored)
     wire = recorder or inner
     environment = RunEnvironment(
         prepared=prepared,

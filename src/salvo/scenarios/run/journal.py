@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
@@ -54,6 +56,10 @@ class Journal:
     def usage(self) -> Usage | None:
         """All tokens; None if a call did not report them, or if no call was made through Salvo."""
         return _total(self._usages)
+
+    def known_prices(self) -> dict[str, Any]:
+        """Return the prices by which the calls were charged, as they are stored."""
+        return {name: _price_document(prices) for name, prices in self.prices.items() if prices is not None}
 
     @property
     def cost(self) -> float | None:
@@ -175,3 +181,9 @@ class JournaledModel:
         self._journal.tolerated_fault = None
         self._journal.record_reply(self._provider, reply, self._inner.name.partition("/")[2])
         return reply
+
+
+@lru_cache(maxsize=64)
+def _price_document(prices: UnitPrices) -> dict[str, Any]:
+    # Once for all runs, because `asdict` is slow.
+    return asdict(prices)

@@ -10,7 +10,7 @@ Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -89,7 +89,7 @@ class ScenarioRuns:
     """None where nothing is left to run."""
     pending: Sequence[int] = ()
     """The numbers of the runs to make; with `--until-sure` those of the first round."""
-    earlier: Sequence[IndexEntry] = ()
+    earlier: RunEntries = field(default_factory=RunEntries)
     finished: RunEntries = field(default_factory=RunEntries)
     skipped: dict[int, SkippedRun] = field(default_factory=dict)
     shard: Shard | None = None
@@ -98,9 +98,9 @@ class ScenarioRuns:
     """With `--until-sure`, where the other shards use the same store: `pending` is empty then."""
 
     @property
-    def entries(self) -> Collection[IndexEntry]:
+    def entries(self) -> RunEntries:
         """All stored runs of the batch."""
-        return [*self.earlier, *self.finished] if self.earlier else self.finished
+        return self.earlier | self.finished if self.earlier else self.finished
 
 
 @record
@@ -223,9 +223,11 @@ class Runner:
 
     def _name_unfinished(self, work: Sequence[ScenarioRuns]) -> None:
         """Name the runs that an earlier command was making when it was killed."""
-        made = [runs for runs in work if runs.prepared is not None]
         losses = self._losses()
-        again = [runs.batch.run_id(number) for runs in made for number in losses.take_over(runs.batch, runs.pending)]
+        prepared = [runs for runs in work if runs.prepared is not None]
+        again = [
+            runs.batch.run_id(number) for runs in prepared for number in losses.take_over(runs.batch, runs.pending)
+        ]
         if again:
             self.listener.made_again(again)
 
@@ -394,7 +396,7 @@ class Runner:
             await self._run_numbers(runs, prepared, numbers, executor)
         own = {entry.number for entry in runs.finished}
         entries = await call_blocking(self.store.batch_entries, runs.batch, in_thread=self.store.is_shared)
-        runs.earlier = [entry for entry in entries if entry.number not in own]
+        runs.earlier = RunEntries(entry for entry in entries if entry.number not in own)
 
     async def _start_servers(
         self, scenarios: Iterable[PreparedScenario], wire: Wire, on_listed: OnListed, stack: AsyncExitStack
@@ -465,25 +467,25 @@ class Runner:
             [finished] = [run async for run in executor.map([Lease(prepared.batch.batch_id, (number,))])]
             await self._settle_budget()
             in_thread = self.store.is_shared  # it takes a while, in which other runs go on
-            made = await call_blocking(self._save, finished, in_thread=in_thread)
+            saved = await call_blocking(self._save, finished, in_thread=in_thread)
             self._faults.record(finished.faults)
-            return made
+            return saved
 
         try:
-            made = await self._pool.run(job)
+            result = await self._pool.run(job)
         except WorkerLostError as error:
             self._started.note_lost(prepared.batch.batch_id, number)
-            made = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
+            result = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, error.message)
         except StoreError:  # of a shared budget: the job itself raises none
             self._pool.stop(_NOT_STORED)
-            made = SkippedRun(Outcome.NOT_RUN, Cause.STORE, _NOT_STORED)
-        if isinstance(made, PoolStopped):
-            outcome = Outcome.INTERRUPTED if made.started else Outcome.NOT_RUN
-            made = SkippedRun(outcome, _CAUSES.get(made.reason, Cause.BUDGET), made.reason)
-        if isinstance(made, SkippedRun):
-            runs.skipped[number] = made
+            result = SkippedRun(Outcome.NOT_RUN, Cause.STORE, _NOT_STORED)
+        if isinstance(result, PoolStopped):
+            outcome = Outcome.INTERRUPTED if result.started else Outcome.NOT_RUN
+            result = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)
+        if isinstance(result, SkippedRun):
+            runs.skipped[number] = result
             return
-        entry, replay, _ = made
+        entry, replay, _ = result
         runs.finished.append(entry)
         self.listener.finished(prepared, entry, replay)
         if self.limits.stop_at_first_failure and entry.outcome not in (Outcome.PASSED, Outcome.PENDING):

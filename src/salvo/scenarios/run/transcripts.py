@@ -36,7 +36,9 @@ class TranscriptSession:
     def journal(self) -> Journal:
         return Journal(self.clock, spend=self.pool.budget.spend, price_book=self.price_book)
 
-    async def each(self, items: Sequence[Item], evaluate: Callable[[Item], Awaitable[None]]) -> list[PoolStopped]:
+    async def evaluate_each(
+        self, items: Sequence[Item], evaluate: Callable[[Item], Awaitable[None]]
+    ) -> list[PoolStopped]:
         """Evaluate and store each item, as many at once as the pool allows. Return what was stopped."""
         waiting = iter(items)
         stopped: list[PoolStopped] = []

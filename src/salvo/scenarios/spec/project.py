@@ -12,7 +12,7 @@ from typing import Any
 
 from salvo.engine.runtime.files import read_regular
 from salvo.engine.text.messages import display_folder, display_path
-from salvo.errors import InputError, NothingFoundError, UsageError
+from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
 from salvo.scenarios.spec.imports import Scope
 
 _ROOT_MARKERS = (".salvo", "pyproject.toml", ".git")
@@ -48,6 +48,9 @@ class Project:
 
     store_address: str | None = None
     """The folder or URL of the store, if it is not the folder `.salvo` below the root. See `open_store`."""
+
+    _import_folders: dict[Path, list[Path]] = field(default_factory=dict, compare=False, repr=False)
+    """By scenario file. One may have thousands of cells, and each is checked."""
 
     @classmethod
     def find(cls, start: Path | None = None, *, store_address: str | None = None) -> Project:
@@ -90,12 +93,20 @@ class Project:
             )
         return files
 
-    def stored_source(self, source: str) -> Path:
-        """Return the scenario file that a store names. Raise InputError unless it is one that a run would find here.
+    def stored_source(
+        self, source: str, consequence: str, hint: str, error_type: type[SalvoError] = UsageError
+    ) -> Path:
+        """Return the scenario file that a store names. Raise an error unless it is one that a run would find here.
 
         A store may come from someone else. It must not choose a file elsewhere on this machine, in a store, or in an
         installed package, because the code that a scenario file names is imported from the folders above it.
         """
+        try:
+            return self._stored_source(source)
+        except InputError as error:
+            raise error_type(f"{error.message} {consequence}", hint=hint) from error
+
+    def _stored_source(self, source: str) -> Path:
         path = Path(source)
         outside = InputError(f"{source} is not inside the project.")
         if path.anchor or ".." in path.parts:
@@ -122,7 +133,11 @@ class Project:
 
     def import_folders(self, file: Path) -> list[Path]:
         """Return the folders in which a scenario's Python code is looked for, nearest first."""
-        return list(dict.fromkeys([*self.folders_above(file), self.cwd.resolve()]))
+        folders = self._import_folders.get(file)
+        if folders is None:
+            folders = list(dict.fromkeys([*self.folders_above(file), self.cwd.resolve()]))
+            self._import_folders[file] = folders
+        return folders
 
     def load(self, path: str, near: Path) -> Any:
         """Return a user's object by `package.module.name`, `module:name` or `module:Class.method`."""

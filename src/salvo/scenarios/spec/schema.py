@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from functools import cached_property
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -24,6 +26,9 @@ from salvo.records import record
 from salvo.scenarios.result import MCP
 from salvo.scenarios.spec.file_model import FileModel, matches
 from salvo.scenarios.spec.tool_schema import McpServer, ServerName, Tool
+
+Fields = TypeVar("Fields", bound=BaseModel)
+FieldsModel: TypeAlias = type[Fields]
 
 SCENARIO_NAME = r"^[A-Za-z0-9][A-Za-z0-9_. -]{0,99}$"
 NAME_ERROR = "must begin with a letter or digit, and have at most 100 letters, digits, spaces and _ . -"
@@ -54,6 +59,19 @@ At = Annotated[
 ]
 
 
+ServerUrl = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        description="The model's own server, for a local or compatible one. ${NAME} is filled from the environment.",
+    ),
+]
+ServerKey = Annotated[
+    str | None,
+    Field(min_length=1, description="The key for it, as ${NAME}. Without it, no key is sent to the base_url."),
+]
+
+
 class Assertion(FileModel):
     """The fields that every assertion has. The other fields belong to its type."""
 
@@ -81,6 +99,17 @@ class Assertion(FileModel):
     def fields(self) -> dict[str, Any]:
         """Return the fields that belong to its type."""
         return dict(self.model_extra or {})
+
+    def typed_fields(self, model: FieldsModel[Fields]) -> Fields:
+        """Return the fields that belong to its type, as this model of them. It is made once for all runs."""
+        fields = self._typed_fields.get(model)
+        if not isinstance(fields, model):
+            fields = self._typed_fields[model] = model.model_validate(self.fields)
+        return fields
+
+    @cached_property
+    def _typed_fields(self) -> dict[FieldsModel[Any], BaseModel]:
+        return {}
 
     @property
     def label(self) -> str:
@@ -134,14 +163,8 @@ class UserSettings(FileModel):
     stop: StopRule = Field(StopRule(), description="When the conversation ends.")
     temperature: float | None = Field(None, ge=0, le=2, description="Default: the provider's.")
     max_tokens: int | None = Field(None, ge=1, description="The most tokens of a message. Default: the provider's.")
-    base_url: str | None = Field(
-        None,
-        min_length=1,
-        description="The model's own server, for a local or compatible one. ${NAME} is filled from the environment.",
-    )
-    api_key: str | None = Field(
-        None, min_length=1, description="The key for it, as ${NAME}. Without it, no key is sent to the base_url."
-    )
+    base_url: ServerUrl = None
+    api_key: ServerKey = None
     python: str | None = Field(
         None, min_length=1, description="Instead of a model: a class with next_message(transcript), as module:Class."
     )

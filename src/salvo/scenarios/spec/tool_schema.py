@@ -9,9 +9,9 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, Tag, WithJsonSchema, model_validator
 
-from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND
+from salvo.engine.jsonio.pydantic_errors import kind_discriminator
 from salvo.scenarios.spec.file_model import FileModel, matches
 
 TOOL_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
@@ -127,10 +127,5 @@ def _tool_tag(tool: Any) -> str | None:
 Tool = Annotated[
     Annotated[str, Field(min_length=1), Tag("tool-name")] | Annotated[YamlTool, Tag("tool-definition")],
     # Without a discriminator, a misspelt field of a definition would also be reported as "must be text".
-    Discriminator(
-        _tool_tag,
-        custom_error_type=EXPECTED_KIND,
-        custom_error_message="must be a name or a definition",
-        custom_error_context={"expected": "a name or a definition"},
-    ),
+    kind_discriminator(_tool_tag, "a name or a definition"),
 ]

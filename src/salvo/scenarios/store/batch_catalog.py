@@ -103,6 +103,10 @@ class BatchCatalog:
                 except (StoreError, TapeError, UnknownIdError):
                     yield None
 
+    def find(self, text: str) -> CachedBatch:
+        """Return the batch that a text names, as `RunStore.find_batch` finds it."""
+        return self.get(self.store.find_batch(text))
+
     def get(self, batch_id: str) -> CachedBatch:
         with self._lock:
             cached = self._batches.get(batch_id)

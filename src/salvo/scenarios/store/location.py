@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from salvo.engine.runtime.files import make_folder, unwritable
-from salvo.engine.text.messages import install_command
+from salvo.engine.text.messages import install_hint
 from salvo.errors import UsageError
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.backends.base import Storage
@@ -25,6 +25,7 @@ _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<rest>.*)", re.D
 _OBJECT_STORES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss")
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
 """Variables by which a URL means another server, and so another store."""
+_SERVER = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[^\s?#]*)?")
 
 
 def open_store(project: Project) -> RunStore:
@@ -38,6 +39,7 @@ def open_store(project: Project) -> RunStore:
     if match["scheme"].lower() == "file":
         return RunStore(_folder(address, match["rest"]))
     _check(address, match)
+    _check_endpoints(match["scheme"].lower())
     endpoint = _endpoint()
     return RunStore(_local_folder(address, endpoint), _object_storage(address, endpoint))
 
@@ -86,6 +88,18 @@ def _check(address: str, match: re.Match[str]) -> None:
         raise UsageError(f"{address} is not the address of a store.", hint="It looks like s3://bucket/prefix.")
 
 
+def _check_endpoints(scheme: str) -> None:
+    """Raise UsageError for a variable that names no server: the library would end with a traceback."""
+    provider = {"s3": "AWS_", "s3a": "AWS_", "gs": "GOOGLE_"}.get(scheme, "AZURE_")
+    for name in _ENDPOINTS:
+        value = os.environ.get(name)
+        if name.startswith(provider) and value is not None and not _SERVER.fullmatch(value):
+            raise UsageError(
+                f"The variable {name} is not the URL of a server.",
+                hint="It looks like http://127.0.0.1:9000. Unset it to use the provider's own.",
+            )
+
+
 @lru_cache
 def _object_storage(address: str, _endpoint: str) -> Storage:
     """Return the storage at a URL: one per process, so that it knows which batches the process holds."""
@@ -96,7 +110,7 @@ def _object_storage(address: str, _endpoint: str) -> Storage:
             raise
         raise UsageError(
             f"{address} is in an object store, for which the package obstore is not installed.",
-            hint=f"In the folder of Salvo's source, run {install_command('object-store')}",
+            hint=install_hint("object-store"),
         ) from None
     return ObjectStorage(address)
 

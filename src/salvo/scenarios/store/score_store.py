@@ -14,6 +14,7 @@ from dataclasses import field, fields, replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import StoreError, TapeError
 from salvo.records import record
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
@@ -82,17 +83,7 @@ class RunScore:
 
     @classmethod
     def from_result(cls, result: AgentRunResult, prices: dict[str, Any]) -> RunScore:
-        return cls(
-            run_id=result.run_id,
-            outcome=result.outcome,
-            cause=result.cause,
-            passed=result.passed,
-            weighted_score=result.weighted_score,
-            error=result.error,
-            judge_cost=result.judge_cost,
-            eval_results=result.eval_results,
-            prices=prices,
-        )
+        return copy_fields(cls, result, prices=prices)
 
     def apply(self, stored: AgentRunResult, score_id: str) -> AgentRunResult:
         """Return the stored run with this verdict instead of its own, as a run of the scoring."""

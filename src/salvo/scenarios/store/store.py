@@ -6,8 +6,8 @@
     scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
     judgings/{batch_id}*           runs of a batch that were judged again (rejudge_store.py)
     leases/, sessions/             who makes which runs (backends/leases.py)
-    rates/                         how fast shards send calls (run/shared_rates.py)
-    budgets/, spending/            what shards may spend together (budget_ledger.py)
+    rates/                         how fast shards send calls (run/sharing/shared_rates.py)
+    budgets/, spending/            what shards may spend together (run/sharing/budget_ledger.py)
     labels/*                       what people say of judged runs (labels/label_store.py)
     pending/{run_id}.json          a run whose judges wait for a provider's batch (pending_store.py)
     pending-scores/*               scores whose judges wait for one (score_store.py)
@@ -49,7 +49,6 @@ from salvo.scenarios.store.ids import (
 )
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.indexing.base import Rebuilt, RunIndex
-from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.large_answers import has_large_answer, with_answer, without_answer, without_repeated_answer
 from salvo.scenarios.store.pending_store import PendingRuns
 from salvo.scenarios.store.recordings.recording_files import HASHES_ONLY, check_file_names
@@ -70,15 +69,8 @@ class RunStore:
         """`folder` is the store itself; of an object store, the folder on this machine with what is derived from it."""
         self.folder = folder
         self.storage = storage or FolderStorage(folder)
-        self.index = self._make_index()
+        self.index: RunIndex = self.storage.make_index(folder, self._load_entries)
         self.pending = PendingRuns(self.storage)
-
-    def _make_index(self) -> RunIndex:
-        if not self.storage.is_shared:
-            return HistoryIndex(self.folder, self.storage, self._load_entries)
-        from salvo.scenarios.store.indexing.object_index import ObjectIndex  # needs sqlite3, and only object stores
-
-        return ObjectIndex(self.storage, self.folder, self._load_entries)
 
     @property
     def address(self) -> str:
@@ -260,8 +252,7 @@ class RunStore:
     def stored_numbers(self, batch_id: str) -> set[int]:
         """Return the numbers of a batch's runs, by file names alone. A run may exist as a recording only, or wait."""
         prefix = f"{batch_id}-"
-        run_ids = set(self._all_ids(prefix))
-        return {number for batch, number in map(split_run_id, run_ids) if batch == batch_id}
+        return {number for batch, number in map(split_run_id, self._all_ids(prefix)) if batch == batch_id}
 
     def batch_run_ids(self, batch_id: str) -> list[str]:
         """Return every run of a batch, ordered by number."""
@@ -277,6 +268,11 @@ class RunStore:
     def load_entries(self, batch_id: str) -> Entries:
         """Return the runs of a batch from their own files, and count those that cannot be read."""
         return self._load_entries(self.batch_run_ids(batch_id))
+
+    def read_entries(self, batch_id: str) -> Iterator[IndexEntry]:
+        """Yield the runs of a batch from their own files, without those that cannot be read."""
+        run_ids = (make_run_id(batch_id, number) for number in sorted(self.stored_numbers(batch_id)))
+        return filter(None, self.map_runs(self._entry_or_none, run_ids))
 
     def existing_run_ids(self, batch: Batch) -> Iterator[str]:
         """Yield the runs of a batch that are stored."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 
 from salvo.engine.runtime.pool import Pool, PoolStopped
 from salvo.engine.wire.retry import Wait
@@ -128,8 +129,6 @@ class Job:
         self.state = JobState.QUEUED
         self.queue_position: int | None = None
         self.votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in earlier_votes]
-        self.new_votes = 0
-        """Votes that this server stored."""
         self.total = len(request.cases)
         self.done = len(self.votes)
         self.progress = ""
@@ -168,10 +167,11 @@ class Job:
             return None
         return OpenCallsNotice(calls.count, int(self._clock.monotonic() - calls.oldest_start) if calls.count else 0)
 
-    async def run(self, store: EvaluationStore, config: EvaluatorConfig) -> None:
-        """Evaluate. The store has the request and the earlier votes already."""
+    async def run(self, store: EvaluationStore, config: EvaluatorConfig, count_vote: Callable[[], None]) -> None:
+        """Evaluate. The store has the request and the earlier votes already. `count_vote` is called for a new one."""
         recorder = _JobRecorder(store, self)
-        async with config.session(pool=self.pool, open_recorder=lambda: recorder, on_event=self._on_event) as context:
+        on_event = partial(self._on_event, count_vote)
+        async with config.session(pool=self.pool, open_recorder=lambda: recorder, on_event=on_event) as context:
             outcome = await evaluate(self.request, context, self._earlier_votes, already_stored=True)
         if self.is_lost and (outcome.store_error or isinstance(outcome.report, PoolStopped)):
             self._leave()
@@ -239,7 +239,7 @@ class Job:
         self.finished.set()
         self._notify()
 
-    def _on_event(self, event: Event) -> None:
+    def _on_event(self, count_vote: Callable[[], None], event: Event) -> None:
         if isinstance(event, Wait):
             reason = "rate limited" if event.status == 429 else event.problem
             notice = RetryNotice(round(event.seconds, 1), reason)
@@ -250,7 +250,7 @@ class Job:
             self.progress, self.done, self.total = event.progress, event.answered, event.total
             if event.vote is not None and event.sequence is not None:
                 self.votes.append(self._summaries.pop(event.vote.key))
-                self.new_votes += 1
+                count_vote()
         self._notify()
 
     def _notify(self) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from salvo.engine.chat import catalog
+from salvo.engine.wire.addresses import without_version
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.store.queueing.leases import TYPED_KEY
-from salvo.web.settings import Settings, server_of
+from salvo.web.settings import Settings
 
 _KEY = "key "
 _ADDRESS = "address "
@@ -21,14 +22,14 @@ def requirement(config: EvaluatorConfig, *, in_full: bool) -> str | None:
     if endpoint is None:
         return ""
     if config.base_url is not None and not endpoint.key_variable:
-        return f"{_ADDRESS}{server_of(config.base_url)}"
+        return f"{_ADDRESS}{without_version(config.base_url)}"
     return f"{_KEY}{catalog.find(config.evaluator)[0].name}"
 
 
 def fulfilled_by(settings: Settings) -> frozenset[str]:
     """Return the requirements of evaluations that this server can run."""
     keys = [provider.name for provider in catalog.providers().values() if settings.environ.get(provider.key_variable)]
-    addresses = [server_of(base_url) for base_url in settings.base_urls]
+    addresses = [without_version(base_url) for base_url in settings.base_urls]
     return frozenset({"", *(f"{_KEY}{name}" for name in keys), *(f"{_ADDRESS}{address}" for address in addresses)})
 
 

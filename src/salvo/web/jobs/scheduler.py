@@ -235,7 +235,7 @@ class Jobs:
 
     async def _run(self, job: Job, config: EvaluatorConfig) -> None:
         try:
-            await job.run(self._store, config)
+            await job.run(self._store, config, partial(self._metrics.count, "salvo_votes_stored_total"))
         except (LeaseLostError, UnknownIdError):  # UnknownIdError: another server deleted it
             job.lose()
             job.end(JobState.INTERRUPTED)
@@ -270,7 +270,6 @@ class Jobs:
             _log.info("An evaluation has ended.", extra=_fields(job, state=job.state, votes=len(job.votes)))
         else:
             _log.info("An evaluation was left to other servers.", extra=_fields(job, votes=len(job.votes)))
-        self._metrics.count("salvo_votes_stored_total", number=job.new_votes)
         if job.problem is not None:
             self._remember_problem(job.id, job.problem)
         self._wake.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import cache
 from importlib.resources import files
 
@@ -29,6 +30,8 @@ class About:
     """Where evaluations are stored."""
     scenarios: str
     """The folder of stored scenario runs. It may not exist yet."""
+    store_option: str
+    """What a command in the project needs to find these runs, such as "--store s3://bucket"; empty if nothing."""
     credit: str
     disclaimers: tuple[str, ...]
     evaluations_at_once: int
@@ -47,6 +50,7 @@ def about(services: ServicesDep) -> About:
         runner=RUNNER_FINGERPRINT,
         database=services.store.place,
         scenarios=services.catalog.store.address,
+        store_option="" if (address := services.settings.store_address) is None else f"--store {shlex.quote(address)}",
         credit="BYOP (Bring Your Own Playbook) is a specification by Vasile Tiple, published under CC BY 4.0.",
         disclaimers=DISCLAIMERS,
         evaluations_at_once=services.settings.max_evaluations,

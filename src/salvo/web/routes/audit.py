@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
@@ -15,10 +13,10 @@ from salvo.playbooks.audit import audit_log, chain_signatures
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import EntrySignature, HeadSignature
 from salvo.playbooks.audit.entry_wording import ACTIONS, EntryDescription, describe_entry
-from salvo.playbooks.audit.head_key import revoked_keys_file
-from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
+from salvo.playbooks.audit.head_key import list_revocations
+from salvo.playbooks.audit.revoked_keys import Revocation
 from salvo.playbooks.audit.verification import verify_store
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.store.rows.audit_entries import AuditFilter
 from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH
@@ -41,6 +39,8 @@ class AuditLogRow:
     """Empty if the entry is about none."""
     stored: bool
     """Whether that evaluation is still stored."""
+    document: str
+    """What its document is called, as long as the evaluation is stored; the log itself has no titles."""
     hash: str
     problem: str
     """What is wrong with the entry or with its place after the one before it; empty if nothing is."""
@@ -83,10 +83,10 @@ def list_audit_log(
     signatures: dict[int, list[HeadSignature]] = defaultdict(list)
     for signature in store.head_signatures([entry.sequence for entry in page.entries]):
         signatures[signature.sequence].append(signature)
-    stored_ids = store.existing_ids(entry.report_id for entry in page.entries)
-    revocations = _listed_revocations()
+    titles = store.titles(entry.report_id for entry in page.entries)
+    revocations = list_revocations()
     rows = [
-        _row(entry, page.previous.get(entry.sequence), signatures[entry.sequence], stored_ids, revocations)
+        _row(entry, page.previous.get(entry.sequence), signatures[entry.sequence], titles, revocations)
         for entry in page.entries
     ]
     actions = [AuditAction(name, title) for name, title in ACTIONS.items()]
@@ -97,7 +97,7 @@ def _row(
     entry: AuditEntry,
     previous: AuditEntry | None,
     signatures: Sequence[HeadSignature],
-    stored_ids: frozenset[str],
+    titles: Mapping[str, str],
     revocations: dict[str, Revocation],
 ) -> AuditLogRow:
     return AuditLogRow(
@@ -106,7 +106,8 @@ def _row(
         action=entry.action,
         description=describe_entry(entry),
         evaluation_id=entry.report_id,
-        stored=entry.report_id in stored_ids,
+        stored=entry.report_id in titles,
+        document=titles.get(entry.report_id, ""),
         hash=entry.hash,
         problem=_entry_problem(entry, previous),
         signature=chain_signatures.check_entry(entry, signatures, revocations),
@@ -153,7 +154,7 @@ def verify_report(report_id: str, services: ServicesDep) -> Verification:
 
 @router.get("/verify", operation_id="verifyEverything")
 def verify_everything(services: ServicesDep) -> Verification:
-    """Verify every evaluation, playbook, vote, baseline and review against the audit log. It takes time."""
+    """Verify every evaluation, playbook, vote, baseline, review and user against the audit log. It takes time."""
     return _verification(services, services.store.audit_log(), verify_store.verify_all(services.store))
 
 
@@ -161,15 +162,11 @@ def _verification(
     services: Services, log: Sequence[AuditEntry], findings: Sequence[VerificationFinding]
 ) -> Verification:
     signatures = services.store.head_signatures()
-    findings = [*findings, *chain_signatures.check(log, signatures, revocation_list=_listed_revocations())]
+    findings = [*findings, *chain_signatures.check(log, signatures, revocation_list=list_revocations())]
     altered = sum(finding.standing is VerificationState.ALTERED for finding in findings)
     failed = sum(finding.failed for finding in findings)
     conclusion = verify_store.failure(failed) if failed else verify_store.conclusion(findings)
     return Verification(altered, failed, conclusion, tuple(findings))
-
-
-def _listed_revocations() -> dict[str, Revocation]:
-    return read_revocations(revoked_keys_file(os.environ, Path.home()))
 
 
 @record
@@ -180,8 +177,8 @@ class SigningKeyDetail:
     """Why there is none, or why it cannot be used; empty if it can."""
 
 
-_NO_KEY = "This server has no signing key. `byop keys new` creates one on the machine of the server."
-_UNUSABLE_KEY = "The signing key of this server cannot be used. `byop keys show` on its machine says why."
+_NO_KEY = "This server has no signing key. The command “byop keys new” creates one on the machine of the server."
+_UNUSABLE_KEY = "The signing key of this server cannot be used. The command “byop keys show” on its machine says why."
 
 
 @router.get("/signing-key", operation_id="getSigningKey")

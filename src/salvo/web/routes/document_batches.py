@@ -26,7 +26,7 @@ from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.records import record
 from salvo.web.request_models import Name, RequestModel, needs_key
-from salvo.web.responses import ConflictError, JsonRoute, error_detail, file_response
+from salvo.web.responses import ConflictError, JsonRoute, error_detail, file_response, file_route
 from salvo.web.routes import evaluations
 from salvo.web.routes.evaluations import Key
 from salvo.web.services import ClientDep, Services, ServicesDep, UserDep
@@ -154,8 +154,7 @@ async def resume(
 @router.get(
     "/{batch_id}/export",
     operation_id="exportDocumentBatch",
-    response_class=Response,
-    responses={200: {"content": {media: {} for media in _MEDIA_TYPES.values()}}},
+    **file_route(*_MEDIA_TYPES.values()),
 )
 def export(
     batch_id: str,

@@ -37,6 +37,8 @@ class HistoryPage:
     """Whether there are more rows after these."""
     total: int
     """How many match, on all pages together."""
+    unindexed: int
+    """Evaluations whose texts this search had to read, because their words are still being indexed: it takes longer."""
 
 
 @router.get("/history", operation_id="listHistory")
@@ -72,7 +74,7 @@ def history(
         limit=limit,
         offset=offset,
     )
-    return HistoryPage(tuple(page.rows), tuple(page.damaged), offset, limit, page.more, page.total)
+    return HistoryPage(tuple(page.rows), tuple(page.damaged), offset, limit, page.more, page.total, page.unindexed)
 
 
 @record

@@ -13,7 +13,7 @@ from salvo.engine.sandbox.outline.items import OutlineKind
 from salvo.engine.text.formatting import NamedValue
 from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.report import identity_labels, labels
+from salvo.playbooks.report import check_labels, identity_labels, labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
 from salvo.playbooks.report.export import render
@@ -24,7 +24,7 @@ from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.records import BaselineRecord, StoredEvaluation
 from salvo.records import record
 from salvo.web.request_models import Name, RequestModel
-from salvo.web.responses import JsonRoute, file_response
+from salvo.web.responses import JsonRoute, file_response, file_route
 from salvo.web.routes.audit import required_signing_key
 from salvo.web.services import Services, ServicesDep, UserDep
 
@@ -158,7 +158,7 @@ def stored_report(stored: StoredEvaluation, report: Report, replaces: BaselineRe
         baseline_replaces=replaces,
         resumable=resumable,
         withheld=_withheld(report),
-        withheld_notice=labels.WITHHELD,
+        withheld_notice=check_labels.WITHHELD,
     )
 
 
@@ -187,8 +187,8 @@ def report_labels(report: Report) -> ReportLabels:
         injections=labels.injections(report),
         tally=labels.tally(report.check_results),
         checks={check.check_id: _check_labels(check) for check in report.check_results},
-        rejected=labels.REJECTED,
-        unverified=labels.UNVERIFIED,
+        rejected=check_labels.REJECTED,
+        unverified=check_labels.UNVERIFIED,
         revision_prompt=labels.PROMPT,
         variance=labels.variance(report),
         shows_consistency=labels.shows_consistency(report),
@@ -208,12 +208,12 @@ def report_labels(report: Report) -> ReportLabels:
 def _check_labels(check: CheckResult) -> CheckLabels:
     return CheckLabels(
         title=check_title(check.check_id),
-        votes=labels.votes(check),
-        facts=labels.facts(check),
-        confidence=labels.confidence(check),
-        shows_votes=labels.shows_votes(check),
-        decided_by=labels.decided_by(check),
-        notices=tuple(labels.check_notices(check)),
+        votes=check_labels.votes(check),
+        facts=check_labels.facts(check),
+        confidence=check_labels.confidence(check),
+        shows_votes=check_labels.shows_votes(check),
+        decided_by=check_labels.decided_by(check),
+        notices=tuple(check_labels.check_notices(check)),
     )
 
 
@@ -252,6 +252,8 @@ class ExportFormat(StrEnum):
     JUNIT = "xml"
 
 
+RequestedFormat = Annotated[ExportFormat, Query(alias="format")]
+
 CONTENT_TYPES = {
     ExportFormat.JSON: "application/json",
     ExportFormat.HTML: "text/html",
@@ -263,14 +265,13 @@ CONTENT_TYPES = {
 @router.get(
     "/reports/{report_id}/export",
     operation_id="exportReport",
-    response_class=Response,
-    responses={200: {"content": {name: {} for name in CONTENT_TYPES.values()}, "description": "The file."}},
+    **file_route(*CONTENT_TYPES.values()),
 )
 def export(
     report_id: str,
     services: ServicesDep,
     user: UserDep,
-    export_format: Annotated[ExportFormat, Query(alias="format")] = ExportFormat.JSON,
+    export_format: RequestedFormat = ExportFormat.JSON,
     reviewed: Annotated[
         bool, Query(description="Let the reviewers' results count instead of the evaluator's.")
     ] = False,
@@ -322,7 +323,7 @@ def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparison
         report_labels(a),
         report_labels(b),
         _withheld(a, b),
-        labels.WITHHELD,
+        check_labels.WITHHELD,
         text_a,
         text_b,
     )

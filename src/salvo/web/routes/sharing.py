@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Response
 from pydantic import Field
 
 from salvo.playbooks.report.export import render
@@ -17,8 +17,15 @@ from salvo.playbooks.review.build_section import review_section
 from salvo.playbooks.store.share_links import DEFAULT_DAYS, MAX_DAYS, MAX_NOTE_LENGTH, ShareLink
 from salvo.records import record
 from salvo.web.request_models import RequestModel
-from salvo.web.responses import JsonRoute
-from salvo.web.routes.reports import CONTENT_TYPES, ExportFormat, StoredReport, report_file, stored_report
+from salvo.web.responses import JsonRoute, file_route
+from salvo.web.routes.reports import (
+    CONTENT_TYPES,
+    ExportFormat,
+    RequestedFormat,
+    StoredReport,
+    report_file,
+    stored_report,
+)
 from salvo.web.routes.reviews.reviews import ReportReview, report_review
 from salvo.web.services import ServicesDep, UserDep
 
@@ -86,13 +93,12 @@ def shared_report(services: ServicesDep, token: Token) -> SharedReport:
 @router.get(
     "/shared/export",
     operation_id="exportSharedReport",
-    response_class=Response,
-    responses={200: {"content": {name: {} for name in CONTENT_TYPES.values()}, "description": "The file."}},
+    **file_route(*CONTENT_TYPES.values()),
 )
 def export_shared(
     services: ServicesDep,
     token: Token,
-    export_format: Annotated[ExportFormat, Query(alias="format")] = ExportFormat.JSON,
+    export_format: RequestedFormat = ExportFormat.JSON,
 ) -> Response:
     """Return the report of a share link as a file. The audit log records every export with the file's hash."""
     link = services.store.share_links.open(token)

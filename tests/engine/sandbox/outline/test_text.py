@@ -42,6 +42,9 @@ def test_markdown_has_headings_paragraphs_and_list_items(text: str, expected: li
         ("Liability\nand fees", 1, "Liability and fees"),
         ("# 3", 2, "# 3"),
         ("C#", 1, "C#"),
+        ("### **(b) Financial Terms**", 3, "(b) Financial Terms"),
+        ("## 2 __Term__ of **[*****]** years", 2, "2 Term of **[*****]** years"),
+        ("**No heading of Markdown**", 1, "**No heading of Markdown**"),
     ],
 )
 def test_the_words_of_a_heading_have_no_marks(text: str, level: int, words: str) -> None:

@@ -14,7 +14,7 @@ from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.audit.verification import verify, verify_store
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, a_vote, masked, some_inputs
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation

@@ -14,7 +14,7 @@ from salvo.playbooks.audit import signing
 from salvo.playbooks.audit.report_file import PAYLOAD_TYPES, add_signature, parse_json
 from salvo.playbooks.audit.signing import SigningKey
 from salvo.playbooks.audit.verification import verify_file
-from salvo.playbooks.audit.verification.verify import VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationState
 from salvo.playbooks.report.export import json as report_json
 from tests.support.playbooks import a_report, masked
 

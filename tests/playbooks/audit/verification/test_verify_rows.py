@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import Boolean, Column, Float, Integer, Table, text
 
 from salvo.engine.jsonio.canonical import sha256
+from salvo.playbooks.accounts.users import OidcIdentity, Role
 from salvo.playbooks.audit import chain_signatures, signing
 from salvo.playbooks.audit.verification import verify_store
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.documents.matrix import DocumentBatch, UnreadDocument
 from salvo.playbooks.report.report import DocumentIdentity
 from salvo.playbooks.store.records import ErrorDetail
@@ -83,6 +84,19 @@ def altered_column(store: EvaluationStore, table: Table, column: str) -> Iterato
     execute(store, f"{update} = :before", before=new, after=old)
 
 
+def add_users(store: EvaluationStore) -> None:
+    """Two users whose columns were changed in every way that there is."""
+    users = store.accounts.users
+    users.add("Ada Brown", Role.READER, "a hash")
+    users.set_role("Ada Brown", Role.ADMIN)
+    users.set_password("Ada Brown", "another hash")
+    users.set_disabled("Ada Brown", disabled=True)
+    users.set_disabled("Ada Brown", disabled=False)
+    users.link("Ada Brown", OidcIdentity("https://login.example", "ada"))
+    users.add("Bob", Role.REVIEWER, None, OidcIdentity("https://login.example", "bob"))
+    users.unlink("Bob")
+
+
 def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
     finish_evaluation(unguarded, group="id-0000", document_identity=DocumentIdentity("Lease"))
     unguarded.set_baseline("id-0001")
@@ -92,23 +106,29 @@ def test_every_altered_column_is_found(unguarded: EvaluationStore) -> None:
     shared = unguarded.share_links.create("id-0001", note="For counsel.")
     unguarded.share_links.open(shared.token)
     unguarded.share_links.revoke("id-0001", shared.link.id)
+    add_users(unguarded)
 
     def signatures() -> list[VerificationFinding]:
         return chain_signatures.check(unguarded.audit_log(), unguarded.head_signatures())
 
     overlooked = []
+    assert altered([*verify_store.verify_all(unguarded), *signatures()]) == ""
     for table, column in EVIDENCE:
-        assert altered([*verify_store.verify_all(unguarded), *signatures()]) == ""
         with altered_column(unguarded, TABLES[table], column):
             if altered([*verify_store.verify_all(unguarded), *signatures()]) == "":
                 overlooked.append((table, column, "verify_all"))
-            # A saved version of a playbook is about no evaluation: each has its own copy of the document.
+            # A saved version of a playbook is about no evaluation: each has its own copy of the document. Nor is a user.
             of_no_evaluation = (("byop_evaluations", "id"), ("byop_votes", "evaluation_id"))
-            if table not in ("byop_playbook_versions", "byop_batches") and (table, column) not in of_no_evaluation:
+            if (
+                table not in ("byop_playbook_versions", "byop_batches", "byop_users")
+                and (table, column) not in of_no_evaluation
+            ):
                 one = verify_store.verify_one(unguarded, "id-0001", unguarded.audit_log())
                 if altered([*one, *signatures()]) == "":
                     overlooked.append((table, column, "verify_one"))
     assert overlooked == []
+    # Every old value was put back, so each finding was about its own column.
+    assert altered([*verify_store.verify_all(unguarded), *signatures()]) == ""
 
 
 @pytest.mark.parametrize("end", ["running", "interrupt", "cancel", "fail", "resume"])
@@ -137,15 +157,14 @@ def test_only_columns_that_coordinate_processes_let_people_in_or_find_texts_are_
             *("owner", "touched_at", "lease_until", "began_at"),
             *("turn", "client", "requirement", "client_token"),
         },
-        "byop_users": {
-            *("name_key", "name", "role", "disabled"),
-            *("created_at", "password_set_at", "password_hash"),
-        },
+        "byop_users": {"password_hash"},
+        "byop_oidc_logins": {"key", "expires_at", "nonce", "code_verifier", "redirect_url", "return_to"},
         "byop_user_sessions": {"id_hash", "name_key", "created_at", "expires_at"},
         "byop_login_attempts": {"key", "attempts", "blocked_until"},
         "byop_share_links": {"last_opened_at"},
         "byop_indexed_texts": {"number", "evaluation_id", "complete"},
         "byop_text_words": {"id", "word"},
+        "byop_texts_to_index": {"evaluation_id"},
         "byop_word_occurrences": {"word_id", "text_number"},
     }
 
@@ -172,6 +191,10 @@ def test_only_columns_that_coordinate_processes_let_people_in_or_find_texts_are_
         expires_at, revoked_at, revoked_by, first_opened_at, last_opened_at, note FROM byop_share_links""",
         """INSERT INTO byop_share_links SELECT 'forged', 'nowhere', 'another', created_at, created_by, authenticated,
         expires_at, revoked_at, revoked_by, first_opened_at, last_opened_at, note FROM byop_share_links""",
+        "DELETE FROM byop_users WHERE name = 'Bob'",
+        """INSERT INTO byop_users SELECT 'mallory', 'Mallory', 'admin', disabled, created_at, password_set_at,
+        password_hash, NULL, NULL FROM byop_users WHERE name = 'Bob'""",
+        "UPDATE byop_users SET disabled = (1 = 1) WHERE name = 'Bob'",
         "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
         "DELETE FROM byop_evaluations WHERE id = 'id-0003'",
     ],
@@ -186,6 +209,7 @@ def test_inserted_and_deleted_rows_are_found(unguarded: EvaluationStore, stateme
     unguarded.saved_playbooks.save(a_playbook(), saved_by="Dana", based_on=None)
     unguarded.batches.create(BATCH)
     unguarded.share_links.create("id-0001")
+    add_users(unguarded)
     assert altered(verify_store.verify_all(unguarded)) == ""
     execute(unguarded, statement)
     assert altered(verify_store.verify_all(unguarded)) != ""

@@ -14,7 +14,7 @@ from salvo.playbooks.evaluate.judges.rules import engine
 from tests.playbooks.evaluate.injection.test_detector import BENIGN
 from tests.support.poisoned_twins import LABELLED, Twin, carriers, twins
 
-CHECKS = sorted(engine.KNOWN_CHECKS)
+CHECKS = sorted(engine.JUDGES)
 MIN_REPORTED = 0.95
 
 

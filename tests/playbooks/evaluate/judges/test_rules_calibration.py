@@ -11,7 +11,7 @@ import pytest
 
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.judges import rules_calibration
-from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
+from salvo.playbooks.evaluate.judges.rules.engine import JUDGES, judge
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
 from salvo.playbooks.report.report import Calibration
 
@@ -27,7 +27,7 @@ def test_the_calibration_belongs_to_these_rules_and_to_the_labels_that_were_kept
     """
     held = [entry for entry in LABELS if entry["part"] == "held"]
     assert (MEASURED["rules"], MEASURED["texts"]) == (RulesJudge.prompt_id, len(held))
-    for check in KNOWN_CHECKS:
+    for check in JUDGES:
         agreed = sum(entry["one"][check] == entry["two"][check] for entry in held)
         assert sum(counts["texts"] for counts in MEASURED["checks"][check].values()) == agreed
 
@@ -37,7 +37,7 @@ def test_at_least_sixty_texts_are_labelled_twice_and_half_of_them_are_kept_aside
     assert len(LABELS) == len({entry["id"] for entry in LABELS}) >= 60
     assert parts.count("held") >= parts.count("dev")
     assert all(
-        set(entry[reader]) == KNOWN_CHECKS and set(entry[reader].values()) <= {"pass", "fail", "indeterminate"}
+        set(entry[reader]) == set(JUDGES) and set(entry[reader].values()) <= {"pass", "fail", "indeterminate"}
         for entry in LABELS
         for reader in ("one", "two")
     )
@@ -50,7 +50,7 @@ def test_a_few_texts_do_not_make_a_certainty(agreed: int, texts: int, confidence
 
 
 def test_too_few_texts_or_other_rules_give_no_calibration() -> None:
-    for check in KNOWN_CHECKS:
+    for check in JUDGES:
         for result in Result:
             counts = MEASURED["checks"][check][result]
             expected = Calibration(**counts) if counts["texts"] >= 5 else None
@@ -90,7 +90,7 @@ def test_the_documentation_publishes_the_agreement_on_the_texts_of_the_project()
     texts = [text for pair in pairs for text in pair["texts"]]
     agreed = {
         check: sum(judge(check, text["text"]).result == text["labels"][check] for text in texts)
-        for check in sorted(KNOWN_CHECKS)
+        for check in sorted(JUDGES)
     }
     counts = "{} (assumptions), {} (certainty), {} (escalation) and {} (unchecked areas)".format(*agreed.values())
     assert f"{counts} of {len(texts)} texts" in " ".join(published.split())

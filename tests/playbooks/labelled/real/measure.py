@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from salvo.engine.stats.rates import clopper_pearson
 from salvo.playbooks.evaluate.judges import rules_calibration
-from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
+from salvo.playbooks.evaluate.judges.rules.engine import JUDGES, judge
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
 
 LABELS = Path(__file__).with_name("labels.jsonl")
@@ -48,7 +48,7 @@ def main() -> None:
         Judged(
             entry["one"],
             entry["two"],
-            {check: judge(check, texts[entry["id"]]).result for check in sorted(KNOWN_CHECKS)},
+            {check: judge(check, texts[entry["id"]]).result for check in sorted(JUDGES)},
         )
         for entry in labels
     ]
@@ -71,7 +71,7 @@ def table(judged: list[Judged]) -> Iterator[str]:
         "| always the most frequent | readers with each other | rules indeterminate |"
     )
     yield "|---|---|---|---|---|---|---|---|"
-    for check in sorted(KNOWN_CHECKS):
+    for check in sorted(JUDGES):
         agreed = [entry for entry in judged if entry.one[check] == entry.two[check]]
         decided = [entry for entry in agreed if entry.rules[check] != "indeterminate"]
         [(constant, most)] = Counter(entry.one[check] for entry in agreed).most_common(1)
@@ -88,7 +88,7 @@ def table(judged: list[Judged]) -> Iterator[str]:
     yield ""
     yield "| check | result of the rules | both readers agree with it |"
     yield "|---|---|---|"
-    for check in sorted(KNOWN_CHECKS):
+    for check in sorted(JUDGES):
         for result, (right, count) in _by_result(judged, check).items():
             yield f"| `{check}` | {result} | {right} of {count} |"
 
@@ -100,7 +100,7 @@ def calibrate(judged: list[Judged]) -> dict[str, Any]:
         "texts": len(judged),
         "checks": {
             check: {result: {"agreed": right, "texts": count} for result, (right, count) in by_result.items()}
-            for check in sorted(KNOWN_CHECKS)
+            for check in sorted(JUDGES)
             for by_result in [_by_result(judged, check)]
         },
     }

@@ -10,7 +10,7 @@ from hypothesis import given
 from salvo.errors import StoreError, UsageError
 from salvo.playbooks.report import export
 from salvo.playbooks.report.export import json as as_json
-from salvo.playbooks.report.report import ReportFile, read_report
+from salvo.playbooks.report.report_document import ReportFile, read_report
 from tests.playbooks.report.export.examples import INPUTS, everything
 from tests.support.attacks import attack_texts, with_text_everywhere
 

@@ -42,8 +42,8 @@ def test_it_has_every_part_of_the_report_in_order() -> None:
         [
             "BYOP observability report",
             "Recommended next steps",
-            "Findings in the text",
             "Checks at a glance",
+            "Findings in the text",
             "Checks",
             "Drift",
             "Assumptions stated in the text",

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from salvo.errors import LeaseLostError, TokenUsedError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.verification import verify_store
-from salvo.playbooks.audit.verification.verify import VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationState
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.queueing.leases import TYPED_KEY, Submission
 from salvo.playbooks.store.queueing.queue import AbandonedEvaluations, QueueCounts

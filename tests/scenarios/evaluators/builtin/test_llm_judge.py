@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.chat import judge
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.chat.model import WiredModel
 from salvo.errors import MissingKeyError, TapeMissError
@@ -289,7 +288,7 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
         async def ask(
             self, model: str, question: Question, votes: int, server: JudgeServer | None = None
         ) -> list[JudgeVote]:
-            return await judge.poll(WiredModel(model, http), question, votes, "judge/0")
+            return await question.poll(WiredModel(model, http), votes, "judge/0")
 
     with LoopbackProvider(answer) as provider:
         async with http_wire(provider) as http:

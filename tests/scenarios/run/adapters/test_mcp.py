@@ -125,15 +125,16 @@ PROMPTS = [
     {"prompt": "I want my money back.", "tool": ["issue_refund", "find_order"]},
     {"prompt": "Tell me a joke.", "tool": None},
     {"prompt": "Cancel order A-1002.", "tool": None},
+    {"prompt": "Say thank you.", "tool": None},
 ]
 DECOYS = [{"name": "cancel_order", "description": "Cancels an order."}]
 
 
 def chooser(request: ProviderRequest) -> Any:
-    """A model that chooses by a word of the prompt, and a decoy for one of them."""
+    """A model that chooses by a word of the prompt, and a decoy and a tool that there is not among them."""
     assert [tool["function"]["name"] for tool in request.body["tools"]][:1] == ["cancel_order"]
     prompt = request.body["messages"][-1]["content"]
-    tool = next((name for word, name in {"Where": "find_order", "money": "issue_refund", "Cancel": "cancel_order"}.items() if word in prompt), "")  # fmt: skip
+    tool = next((name for word, name in {"Where": "find_order", "money": "issue_refund", "Cancel": "cancel_order", "thank": "say_thanks"}.items() if word in prompt), "")  # fmt: skip
     return UseTools(Use(tool, {})) if tool else Say("Why did the kettle cross the road?")
 
 
@@ -141,7 +142,7 @@ def test_the_table_of_choices_shows_decoys_and_the_replay_needs_no_provider(proj
     write(
         project,
         {"prompts": PROMPTS},
-        {"type": "tool_choice", "min_share": 0.75},
+        {"type": "tool_choice", "min_share": 0.6},
         {"type": "tool_choice", "name": "all right"},
         model="openai/gpt-5.4-mini",
         tools=DECOYS,
@@ -158,7 +159,7 @@ def test_the_table_of_choices_shows_decoys_and_the_replay_needs_no_provider(proj
         ("all right", False, 0.0),
     ]
     assert verdicts[1]["message"] == snapshot(
-        '1 of 4 prompts led to another tool: "Cancel order A-1002." to cancel_order, a decoy, instead of no tool'
+        '2 of 5 prompts led to another tool: "Cancel order A-1002." to cancel_order, a decoy, instead of no tool; "Say thank you." to say_thanks, which was not offered, instead of no tool'
     )
     shown = project.salvo("choices")
     assert shown.exit_code == 0
@@ -168,7 +169,9 @@ Where is order A-1001?  find_order                  4/4     39% to 100%   find_o
 I want my money back.   issue_refund or find_order  4/4     39% to 100%   issue_refund 4
 Tell me a joke.         (no tool)                   4/4     39% to 100%   (no tool) 4
 Cancel order A-1002.    (no tool)                   0/4     0% to 61%     cancel_order* 4
+Say thank you.          (no tool)                   0/4     0% to 61%     say_thanks** 4
 * a decoy: no MCP server of the scenario has it
+** not offered: the model invented it
 """)
     document = json.loads(project.salvo("choices", "--json").stdout)
     assert document["prompts"][3] == snapshot(
@@ -180,10 +183,26 @@ Cancel order A-1002.    (no tool)                   0/4     0% to 61%     cancel
             "interval": [0.0, 0.6023646356164746],
             "chosen": {"cancel_order": 4},
             "decoys": ["cancel_order"],
+            "unoffered": [],
         }
     )
     replayed = project.salvo("replay", "latest")
     assert (replayed.exit_code, "Identical" in replayed.stdout) == (0, True), replayed.output
+
+
+def test_the_reply_to_a_prompt_may_be_limited(project: UserProject) -> None:
+    for options, limit in (({"max_tokens": 40}, 40), ({}, None)):
+        write(
+            project,
+            {"prompts": PROMPTS[:1], **options},
+            {"type": "tool_choice"},
+            model="openai/gpt-5.4-mini",
+            tools=DECOYS,
+        )
+        with LoopbackProvider(chooser) as provider:
+            project.reach(provider)
+            assert project.salvo("run", "-n", "1").exit_code == 0
+        assert [request.body.get("max_completion_tokens") for request in provider.requests] == [limit]
 
 
 def test_a_missing_key_is_found_before_a_server_is_started(project: UserProject) -> None:

@@ -172,7 +172,10 @@ def test_a_user_that_tells_its_instructions_or_thoughts_is_caught(message: str) 
 
 @pytest.mark.parametrize(
     "message",
-    ["I am free on [date] at [time].", "It is order {{ order_id }}.", "Yours, <your name>", "Hi [Agent's Name]"],
+    [
+        *("I am free on [date] at [time].", "It is order {{ order_id }}.", "Yours, <your name>", "Hi [Agent's Name]"),
+        *("[<address>] It is blocked.", "I live at <address>.", "It is order <order number>."),
+    ],
 )
 def test_a_placeholder_is_caught(message: str) -> None:
     assert "It has the placeholder" in broken(message)
@@ -192,6 +195,9 @@ def test_a_message_without_words_is_caught(message: str) -> None:
         ("a busy manager", "A busy manager has read e-mails again and wants to know more."),
         ("nervous", "Nervous."),
         ("an old lady", "The old lady wants to know more."),
+        ("a retired teacher, polite", "You're a retired teacher, I'm sure you know that."),
+        ("a landlord, formal", "A landlord, formal, wants to change the flat."),
+        ("curt, in a hurry", "Hi, curt, in a hurry: I want a refund."),
     ],
 )
 def test_a_user_that_calls_itself_what_its_persona_says_is_caught(persona: str, message: str) -> None:
@@ -205,6 +211,8 @@ def test_a_user_that_calls_itself_what_its_persona_says_is_caught(persona: str, 
         ("nervous, not technical", "I'm not technical, sorry."),
         ("bought a kettle, is a teacher", "I bought a kettle. I'm a teacher."),
         ("a friendly customer", "You are not very friendly to a customer."),
+        ("a landlord, formal", "I am a landlord and want a refund."),
+        ("brief, tired", "I am tired, so be brief."),
     ],
 )
 def test_what_the_persona_makes_a_person_say_is_not_caught(persona: str, message: str) -> None:
@@ -226,7 +234,12 @@ def test_who_states_a_goal_or_asks_for_it_is_not_caught(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["What do you want? A book or a single room for one night?", "No response to your request."]
+    "message",
+    [
+        *("What do you want? A book or a single room for one night?", "No response to your request."),
+        *("What a brilliant idea! I'll give you a chance to do it.", "Good question. I have a kettle."),
+        *("That sounds great, I have a kettle.", "Sounds good to me.", "Thank you for your answer, I have a kettle."),
+    ],
 )
 def test_who_begins_with_the_words_of_an_agent_is_caught(message: str) -> None:
     assert "speaks as the agent" in " ".join(violations(message, FACTS, [], []))
@@ -355,6 +368,9 @@ def test_who_chooses_what_the_agent_offers_does_not_repeat_it(message: str, offe
     "message, offer, speaks_as_agent",
     [
         (OFFER, OFFER, True),
+        ("I'm sorry to hear that, it is old.", "I am sorry to hear that. Which order is it?", False),
+        ("I'm so sorry to hear that.", "I am sorry to hear that. Which order is it?", False),
+        ("I'm afraid that it's not possible.", "I am afraid that is not possible.", False),
         ("We can refund it within 5 days.", OFFER, True),
         ("Send two new kettles by Monday. Which do you prefer?", OFFER, False),
         ("Refund to the original card. Exchange for a new one of the same model.", LIST, False),
@@ -382,6 +398,14 @@ def test_a_number_is_known_in_each_of_its_notations(amount: Decimal) -> None:
 def test_a_number_that_no_source_has_is_unknown(number: int, others: list[int]) -> None:
     sources = [f"item {other}" for other in others if other != number]
     assert unknown_facts(f"I want {number} of them", sources) == [str(number)]
+
+
+def test_what_a_date_or_an_id_has_in_it_is_no_price() -> None:
+    sources = ["since 2024-05-01, order S-55, 14 days, at 19:20", "It costs $25.00."]
+    for known in ("It was in May 2024, order 55, on the 1st.", "I paid $25.", "25 dollars is a lot.", "€ 14, then?"):
+        assert unknown_facts(known, sources) == []
+    assert unknown_facts("It costs $5.", sources) == ["5", "$5"]
+    assert unknown_facts("I pay 55 dollars or €19.", sources) == ["55 dollars", "€19"]
 
 
 def test_a_dozen_is_twelve() -> None:

@@ -13,10 +13,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from salvo.scenarios.store.store import RunStore
 from tests.cli.salvo.test_adaptive_rate import TokenBucket
 from tests.cli.salvo.test_shards import SUITE, by_seed, content
 from tests.support import ray_cluster as ray
@@ -159,48 +161,53 @@ def test_code_that_blocks_is_interrupted_and_secrets_are_not_copied(
 
 
 def test_workers_of_a_cluster_share_one_adaptive_rate(suite: UserProject) -> None:
-    suite.write("scenarios/greet.yaml", MANY.replace("RUNS", "1500"))
-    bucket = TokenBucket(50)
+    calls, learning = 1500, 300
+    suite.write("scenarios/greet.yaml", MANY.replace("RUNS", str(calls)))
+    bucket = TokenBucket(50, learning=learning)
     with (
         LoopbackProvider(bucket, latency=0.02) as provider,
         ray.ray_cluster(environment(provider)) as cluster,
     ):
         command = salvo(suite, "run", "-j", "auto", "--on", "ray", "--processes", "2", RAY_ADDRESS=cluster.address)
         finish(command)
-    print(f"\n{bucket.used:.1%} of the rate used, {bucket.refused} of {bucket.accepted + bucket.refused} refused")
-    assert bucket.accepted == 1500
+    refused = bucket.refused_later / (bucket.refused_later + calls - learning)
+    print(f"\n{bucket.used:.1%} of the rate used, {refused:.1%} refused after the first {learning} calls")
+    assert bucket.accepted == calls
     assert bucket.used > 0.9
-    assert bucket.refused < 0.05 * bucket.accepted
+    assert refused < 0.02
 
 
 def test_ten_thousand_runs_cost_little_more_than_in_one_process(
     suite: UserProject, provider: LoopbackProvider, cluster: ray.RayCluster
 ) -> None:
+    def cpu_of(runs: int, *options: str, **environ: str) -> tuple[float, float]:
+        """Return the CPU that the command and the cluster use for so many runs, and how long they take."""
+        suite.write("scenarios/greet.yaml", MANY.replace("RUNS", str(runs)))
+        made = len(provider.requests)
+        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        with cluster.measured_cpu() as used:
+            code, _, errors = finish(salvo(suite, "run", "-q", *options, **environ))
+        after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - started
+        assert code == 0, errors
+        assert len(provider.requests) == made + runs
+        assert len(suite.runs()) == runs
+        # Moved and not deleted: ext4 takes longer to create files just after so many were deleted.
+        suite.store.rename(suite.folder.parent / f"store-{len(provider.requests)}")
+        suite.store.mkdir()
+        command = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return command + (used[0] if "--on" in options else 0.0), seconds
+
     runs = 10_000
-    suite.write("scenarios/greet.yaml", MANY.replace("RUNS", str(runs)))
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    code, _, errors = finish(salvo(suite, "run", "-q", "-j", "100", **environment(provider)))
-    alone_wall = time.monotonic() - started
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    alone = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert code == 0, errors
-    assert len(provider.requests) == runs
-    # Moved and not deleted: ext4 takes longer to create files just after so many were deleted.
-    suite.store.rename(suite.folder.parent / "alone")
-    suite.store.mkdir()
-    before, started = after, time.monotonic()
-    with cluster.measured_cpu() as used:
-        spreading = salvo(suite, "run", "-q", "--on", "ray", "--processes", "2", RAY_ADDRESS=cluster.address)
-        code, _, errors = finish(spreading)
-    wall = time.monotonic() - started
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spread = used[0] + after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert code == 0, errors
-    assert len(provider.requests) == 2 * runs
-    assert len(suite.runs()) == runs
+    on_ray = ("--on", "ray", "--processes", "2")
+    started_alone, _ = cpu_of(2, "-j", "100", **environment(provider))
+    started, _ = cpu_of(2, *on_ray, RAY_ADDRESS=cluster.address)
+    alone, alone_wall = cpu_of(runs, "-j", "100", **environment(provider))
+    nodes, wall = cpu_of(runs, *on_ray, RAY_ADDRESS=cluster.address)
+    without_start = (nodes - started) / (alone - started_alone)
     print(
-        f"\n{runs:,} runs: {alone:.1f} s of CPU and {alone_wall:.1f} s in one process, {spread:.1f} s and {wall:.1f} s on "
-        f"two nodes: {spread / alone:.2f} times the CPU, {(spread - alone) / runs * 1000:.2f} ms more per run"
+        f"\n{runs:,} runs: {alone:.1f} s of CPU and {alone_wall:.1f} s in one process, {nodes:.1f} s and {wall:.1f} s on "
+        f"two nodes: {nodes / alone:.2f} times the CPU, {(nodes - alone) / runs * 1000:.2f} ms more per run. "
+        f"2 runs: {started_alone:.1f} s and {started:.1f} s of CPU. Without these, {without_start:.2f} times the CPU"
     )
 
 
@@ -223,7 +230,7 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
         driver = salvo(suite, *command, RAY_ADDRESS=cluster.address)
         for kill in range(kills):
             target = len(suite.runs()) + chance.randrange(5, 40)
-            while driver.poll() is None and (len(suite.runs()) < target or not cluster.workers()):
+            while driver.poll() is None and len(suite.runs()) < target:
                 time.sleep(0.02)
             if driver.poll() is not None:
                 break
@@ -232,8 +239,8 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
                 named |= _named(driver)
                 stored |= {file: file.read_bytes() for file in suite.runs() if file not in stored}
                 driver = salvo(suite, *command, RAY_ADDRESS=cluster.address)
-            else:
-                os.kill(chance.choice(cluster.workers()), signal.SIGKILL)
+            elif not _kill_worker(cluster, chance, driver):
+                break
         else:
             kill = kills
         code, _, errors = finish(driver)
@@ -250,8 +257,23 @@ def test_twenty_kills_of_workers_and_drivers_lose_no_stored_run_and_repeat_none(
     assert repeated <= named
     [batch] = json.loads(suite.salvo("report", "latest", "--json").stdout)["batches"]
     assert repeated <= {int(run_id.rpartition("-")[2]) for run_id in batch["lost"]["run_ids"]} <= named
-    numbers = [json.loads(line)["number"] for line in (suite.store / "history.jsonl").read_text().splitlines()]
-    assert sorted(numbers) == list(range(1, runs + 1))
+    store = RunStore(suite.store)
+    [batch_id] = store.batch_ids()
+    assert [entry.number for entry in store.batch_entries(store.load_batch(batch_id))] == list(range(1, runs + 1))
+    # A command that is killed between the file of a run and its line in the index leaves one run without a line.
+    lines = [json.loads(line)["number"] for line in (suite.store / "history.jsonl").read_text().splitlines()]
+    assert len(lines) == len(set(lines)) >= runs - kills // 5
+
+
+def _kill_worker(cluster: ray.RayCluster, chance: random.Random, driver: "subprocess.Popen[str]") -> bool:
+    """Kill a worker, unless the command ends before there is one. One that is listed may have ended when it is killed."""
+    while driver.poll() is None:
+        if workers := cluster.workers():
+            with suppress(ProcessLookupError):
+                os.kill(chance.choice(workers), signal.SIGKILL)
+                return True
+        time.sleep(0.02)
+    return False
 
 
 def _named(driver: "subprocess.Popen[str]") -> set[int]:

@@ -1,12 +1,15 @@
 """A storage in memory whose clock a test holds, and which fails when a test says so."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
+from pathlib import Path
 
 from salvo.errors import StoreError
 from salvo.scenarios.store.backends.base import StoredObject
 from salvo.scenarios.store.backends.leases import Leases
+from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.indexing.object_index import ObjectIndex
 from tests.support.clock import HeldClock
 
 
@@ -21,6 +24,9 @@ class MemoryStorage:
         self._versions = 0
         self.objects: dict[str, tuple[bytes, StoredObject]] = {}
         self.unreachable = False
+
+    def make_index(self, folder: Path, load: Callable[[Iterable[str]], Entries]) -> ObjectIndex:
+        return ObjectIndex(self, folder, load)
 
     def describe(self, key: str) -> str:
         return f"memory/{key}"

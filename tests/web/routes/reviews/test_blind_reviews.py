@@ -108,6 +108,11 @@ async def test_nothing_of_a_question_is_shown_to_a_reviewer_who_has_still_to_dec
     assert after == await results(api)
 
 
+async def test_before_the_first_blind_decision_no_text_is_called_newer_than_it(api: Client) -> None:
+    await api.report(CARELESS)
+    assert (await results(api))["notes"] == []
+
+
 async def test_agreement_with_the_evaluator_is_measured_by_check(api: Client) -> None:
     careless = str((await api.report(CARELESS))["report"]["report_id"])
     careful = str((await api.report(CAREFUL))["report"]["report_id"])

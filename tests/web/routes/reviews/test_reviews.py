@@ -64,6 +64,7 @@ async def test_a_sign_off_of_what_changed_since_is_refused(api: Client) -> None:
     [
         ({"action": "override", "check_id": CHECK, "result": "pass"}, 400),
         ({"action": "accept", "check_id": "nothing"}, 400),
+        ({"action": "accept", "check_id": "run_variance"}, 400),
         ({"action": "erase"}, 422),
         ({"action": "comment", "reason": "x" * 20_001}, 422),
         ({"action": "accept", "check_id": CHECK, "authenticated": True}, 422),

@@ -29,6 +29,7 @@ Serve = Callable[..., WebServer]
 
 
 REFUND, FLIGHT = SCENARIOS
+NAMED = "000000000wd44bd4pgbz000djdhy"
 
 
 class TestBatches:
@@ -143,6 +144,11 @@ class TestBatches:
         printed = batch_table(summarise(store.load_batch(run.batch_id), [index_entry(run)]))
         assert any(f"{detail['cause_labels']['provider']}: overloaded" in line for line in printed)
 
+    async def test_a_batch_that_cannot_be_resumed_by_its_id_says_so(self, api: Client, store: RunStore) -> None:
+        for batch_id, is_named in (("01k9batch0000000", False), (NAMED, True)):
+            save_runs(store, result(1, batch_id=batch_id), batch_id=batch_id)
+            assert (await api.get(f"/api/batches/{batch_id}"))["is_named"] is is_named
+
     async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: RunStore) -> None:
         save_runs(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
         summary = (await api.get("/api/batches/latest"))["summary"]
@@ -250,7 +256,8 @@ async def test_runs_in_an_object_store_are_listed_shown_and_watched(
     async with client(serve(store_address=bucket)) as api, asyncio.timeout(30):
         page = await api.get("/api/batches")
         assert ([row["batch_id"] for row in page["rows"]], page["place"]) == (["01a"], bucket)
-        assert (await api.get("/api/about"))["scenarios"] == bucket
+        about = await api.get("/api/about")
+        assert (about["scenarios"], about["store_option"]) == (bucket, f"--store {bucket}")
         assert (await api.get("/api/runs/01a-0001"))["run"]["run_id"] == "01a-0001"
         events = api.listen("/api/batches/events")
         first = await anext(events)

@@ -24,7 +24,7 @@ def cells() -> list[tuple[Batch, list[AgentRunResult]]]:
 async def test_a_cell_has_the_grid_of_its_command(api: Client, tmp_path: Path) -> None:
     stored(tmp_path, *cells())
     detail = await api.get("/api/batches/1m7lategpt/grid")
-    assert detail["headline"] == "refund  2 cases × 2 variants  4 cells: 2 failed, 2 passed"
+    assert detail["headline"] == "refund, 2 cases × 2 variants, 4 cells: 2 failed, 2 passed"
     assert [(item["name"], item["standing"]) for item in detail["grid"]["variants"]] == [
         ("gpt", "best"),
         ("haiku", "worse than the best"),

@@ -1,13 +1,18 @@
 """/api/batches/{id}/labels: runs are labelled, blind, and the pass rate is corrected by the labels."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from salvo.playbooks.accounts.users import Role
+from salvo.scenarios.labels.label_store import LabelStore
 from salvo.scenarios.result import EvalResult, Outcome
 from salvo.scenarios.store.store import RunStore
 from tests.support import runs as support_runs
-from tests.support.web import Client
+from tests.support.accounts import add_user, user_browser
+from tests.support.web import Client, WebServer
 
 JUDGE = {"type": "llm_judge", "name": "polite", "rubric": "The answer is polite.", "model": "openai/gpt-5.4-mini"}
 SCENARIO: dict[str, Any] = {
@@ -78,6 +83,22 @@ class TestLabels:
         assert (result["verdict"], result["rate"], result["interval"]) == ("inconclusive", None, [0.0, 1.0])
         assert "would settle it, if people agree with the judge" in result["sentence"]
         assert (await api.get("/api/batches/latest"))["summary"]["verdict"] == "inconclusive"
+
+    async def test_of_a_user_who_is_logged_in_are_in_their_name_whatever_is_typed(
+        self, serve: Callable[..., WebServer], database: Path, greeted: RunStore
+    ) -> None:
+        for name in ("Ada Brown", "Bob"):
+            add_user(f"sqlite:///{database}", name, Role.REVIEWER)
+        server = serve()
+        async with user_browser(server, "Ada Brown") as ada, user_browser(server, "Bob") as bob:
+            asked = (await ada.ask("POST", "/api/batches/latest/labels/next", {"number": 1})).json()
+            answer = {"number": 1, "key": asked["question"]["key"], "answer": "pass"}
+            done = (await ada.ask("POST", "/api/batches/latest/labels", answer)).json()
+            assert (done["question"], done["labelled"]) == (None, 1)
+            forged = {**answer, "answer": "fail", "reviewer": "Ada Brown"}
+            assert (await bob.ask("POST", "/api/batches/latest/labels", forged)).status == 201
+        labels = LabelStore(greeted).load([answer["key"]])
+        assert {label.reviewer: label.answer for label in labels} == {"Ada Brown": "pass", "Bob": "fail"}
 
     async def test_of_another_batch_are_refused(self, api: Client, greeted: RunStore) -> None:
         body = {"reviewer": "Ada", "key": "0" * 64, "answer": "pass"}

@@ -48,7 +48,7 @@ export function AuditPage() {
       {evaluation ? (
         <p className="mb-3">
           Only the evaluation <code className="[overflow-wrap:anywhere]">{evaluation}</code>.{" "}
-          <Button variant="text" className="px-1 py-0" onClick={() => update({ evaluation: "" })}>
+          <Button variant="inline" onClick={() => update({ evaluation: "" })}>
             Show all
           </Button>
         </p>
@@ -80,14 +80,7 @@ export function AuditPage() {
               <EntryRow key={row.number} row={row} />
             ))}
           </Table>
-          <Pagination
-            offset={offset}
-            limit={LIMIT}
-            more={data.total > offset + data.rows.length}
-            onChange={update}
-            previous="Newer"
-            next="Older"
-          />
+          <Pagination offset={offset} limit={LIMIT} more={data.total > offset + data.rows.length} onChange={update} />
         </div>
       ) : null}
     </>
@@ -141,7 +134,7 @@ function EntryRow({ row }: { row: AuditLogRow }) {
           <span className="block text-soft">name not authenticated</span>
         ) : null}
       </td>
-      <td className={TD}>
+      <td className={`${TD} min-w-36 [overflow-wrap:anywhere]`}>
         <EvaluationLink row={row} />
       </td>
       <td className={`${TD} min-w-36 [overflow-wrap:anywhere]`}>
@@ -156,9 +149,12 @@ function EvaluationLink({ row }: { row: AuditLogRow }) {
   const name = `… ${row.evaluation_id.slice(-8)}`;
   if (!row.stored) return <span className="whitespace-nowrap">{name} (erased)</span>;
   return (
-    <span className="whitespace-nowrap">
-      <TextLink to={`/evaluations/${row.evaluation_id}`}>{name}</TextLink>
-    </span>
+    <>
+      <TextLink to={`/evaluations/${row.evaluation_id}`}>
+        <VisibleText>{row.document || "Untitled text"}</VisibleText>
+      </TextLink>
+      <span className="block whitespace-nowrap text-soft">{name}</span>
+    </>
   );
 }
 
@@ -177,7 +173,7 @@ function EntryState({ row }: { row: AuditLogRow }) {
   return (
     <>
       <Label tone="green">{keys.length ? "holds, signed" : "holds"}</Label>
-      <code className="block text-soft" title={row.hash}>
+      <code className="block whitespace-nowrap text-soft" title={row.hash}>
         {row.hash.slice(0, 19)}…
       </code>
     </>

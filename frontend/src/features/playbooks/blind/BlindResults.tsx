@@ -6,7 +6,7 @@ import { Details } from "@/components/Details";
 import { FactRows, Table, TD, TextList } from "@/components/layout";
 import { ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { pluralize } from "@/lib/format";
+import { capitalize, pluralize } from "@/lib/format";
 
 const KINDS = { passed: "Passed", failed: "Failed", split: "Split votes" };
 
@@ -90,10 +90,6 @@ function CheckResult({ check }: { check: BlindCheckResult }) {
       <WrongResults title="Failed by the evaluator, passed by people" reports={check.wrongly_failed} />
     </section>
   );
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function WrongResults({ title, reports }: { title: string; reports: readonly string[] }) {

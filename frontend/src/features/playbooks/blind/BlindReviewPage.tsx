@@ -5,13 +5,14 @@ import { queries } from "@/api/queries";
 import type { BlindAssignment, BlindProgress, BlindReviewRequest, Result } from "@/api/types";
 import { TextLink } from "@/components/Button";
 import { LazyDetails } from "@/components/Details";
+import type { Draw } from "@/components/DrawForm";
 import { PageTitle, Section } from "@/components/layout";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
 import { pluralize } from "@/lib/format";
 import { useReviewerName } from "../review/reviewer";
 import { AssignmentCard } from "./AssignmentCard";
 import { BlindResults } from "./BlindResults";
-import { type BlindStart, BlindStartForm } from "./BlindStartForm";
+import { BlindStartForm } from "./BlindStartForm";
 
 const LEAD =
   "You decide checks with the text beside them, and never see what the evaluator or another reviewer decided. Texts are drawn at random. So your decisions show how far the evaluator and your colleagues can be relied on.";
@@ -72,7 +73,7 @@ function Deciding({ series }: { series: Series }) {
     setRequest(null);
     setProgress(null);
   };
-  const begin = ({ reviewer, number }: BlindStart) =>
+  const begin = ({ reviewer, number }: Draw) =>
     selected &&
     start.mutate({ playbook_hash: selected.playbook_hash, evaluator: selected.evaluator, reviewer, number });
   const isDone = Boolean(request && progress && !assignment);
@@ -85,7 +86,7 @@ function Deciding({ series }: { series: Series }) {
           onChoose={choose}
           onStart={begin}
           isPending={start.isPending}
-          decided={isDone && progress ? progress.decided : null}
+          done={isDone && request && progress ? { decided: progress.decided, wanted: request.number } : null}
         />
       )}
       {start.error ? <ErrorNotice error={start.error} /> : null}

@@ -1,45 +1,36 @@
-import { useId, useState } from "react";
 import type { BlindSeries } from "@/api/types";
-import { Button } from "@/components/Button";
+import { type Draw, DrawForm } from "@/components/DrawForm";
 import { SelectField } from "@/components/SelectField";
 import { pluralize } from "@/lib/format";
 import { escapeInvisible } from "@/lib/unicodeEscape";
 import { NameField } from "../review/forms";
 import { useReviewerName } from "../review/reviewer";
 
-export interface BlindStart {
-  reviewer: string;
-  number: number;
-}
-
 interface BlindStartFormProps {
   series: readonly BlindSeries[];
   /** Which of them. */
   chosen: number;
   onChoose: (number: number) => void;
-  onStart: (start: BlindStart) => void;
+  onStart: (draw: Draw) => void;
   isPending: boolean;
-  /** How many checks the reviewer has decided who is done; null before. */
-  decided: number | null;
+  /** How many checks the reviewer who is done has decided, and how many they wanted to decide; null before. */
+  done: { decided: number; wanted: number } | null;
 }
 
 /** Who decides, about which playbook and evaluator, and how many checks. */
-export function BlindStartForm({ series, chosen, onChoose, onStart, isPending, decided }: BlindStartFormProps) {
-  const id = useId();
+export function BlindStartForm({ series, chosen, onChoose, onStart, isPending, done }: BlindStartFormProps) {
   const [name] = useReviewerName();
-  const [number, setNumber] = useState("40");
-  const count = Number(number);
-  const isValid = name.trim() !== "" && Number.isInteger(count) && count >= 1 && count <= 100_000;
   const selected = series[chosen];
   return (
-    <form
-      className="max-w-prose space-y-3 rounded border border-rule bg-card p-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isValid && !isPending) onStart({ reviewer: name.trim(), number: count });
-      }}
+    <DrawForm
+      name={name}
+      numberLabel="Checks that you decide in all"
+      submitLabel={done && done.decided >= done.wanted ? "Decide more checks" : "Start"}
+      pendingLabel="Drawing checks …"
+      isPending={isPending}
+      onStart={onStart}
     >
-      {decided === null ? null : <Done decided={decided} questions={selected?.questions ?? 0} />}
+      {done ? <Done {...done} questions={selected?.questions ?? 0} /> : null}
       <div>
         <SelectField
           label="Playbook and evaluator"
@@ -58,34 +49,19 @@ export function BlindStartForm({ series, chosen, onChoose, onStart, isPending, d
         ) : null}
       </div>
       <NameField />
-      <div>
-        <label htmlFor={id} className="block text-sm text-soft">
-          Checks that you decide in all
-        </label>
-        <input
-          id={id}
-          className="field max-w-32"
-          type="number"
-          min={1}
-          max={100_000}
-          value={number}
-          onChange={(event) => setNumber(event.target.value)}
-        />
-      </div>
-      <Button type="submit" variant="primary" disabled={!isValid || isPending}>
-        {isPending ? "Drawing checks …" : decided === null ? "Start" : "Decide more checks"}
-      </Button>
-    </form>
+    </DrawForm>
   );
 }
 
-function Done({ decided, questions }: { decided: number; questions: number }) {
+function Done({ decided, wanted, questions }: { decided: number; wanted: number; questions: number }) {
   return (
     <p role="status" className="font-semibold">
       You have decided {pluralize(decided, "check")}.{" "}
-      {decided < questions
-        ? "To decide more, choose a higher number. Checks that you decided knowing the result are not asked."
-        : "That is all of them."}
+      {decided >= questions
+        ? "That is all of them."
+        : decided < wanted
+          ? "The others you decided knowing the result, so they are not asked."
+          : "To decide more, choose a higher number. Checks that you decided knowing the result are not asked."}
     </p>
   );
 }

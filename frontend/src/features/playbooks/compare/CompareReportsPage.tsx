@@ -8,7 +8,8 @@ import { Disclaimers } from "@/components/Disclaimers";
 import { Facts, PageTitle, Section } from "@/components/layout";
 import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatChange, formatScore, formatTime } from "@/lib/format";
+import { checkTitle, formatChange, formatScore } from "@/lib/format";
+import { useOpenFoldsInPrint, usePrintMargins } from "../report/printing";
 import { RedlineSection } from "./RedlineSection";
 
 export function CompareReportsPage() {
@@ -36,6 +37,8 @@ export function CompareReportsPage() {
 
 function ComparisonView({ data }: { data: ComparedReports }) {
   const { comparison } = data;
+  usePrintMargins(`${data.labels_a.title} – ${data.labels_b.title}`, data.disclaimers);
+  useOpenFoldsInPrint();
   return (
     <>
       <p className="max-w-prose font-serif text-lg">{comparison.attribution}</p>
@@ -74,13 +77,17 @@ function ComparedReport({ name, report, labels }: { name: string; report: Report
     <section aria-label={`Report ${name}`} className="rounded border border-rule bg-card p-4">
       <h2 className="mb-2 flex flex-wrap items-center gap-3 text-lg">
         <span>{name}</span> <Badge value={status} />
-        <Link to={`/reports/${report.report_id}`} className="font-sans text-base text-link underline">
-          Open
+        <Link
+          to={`/reports/${report.report_id}`}
+          className="font-sans text-base text-link underline [overflow-wrap:anywhere]"
+        >
+          <VisibleText>{labels.title}</VisibleText>
         </Link>
       </h2>
       <Facts
         facts={[
-          { name: "Time", value: formatTime(report.timestamp) },
+          // The title of the document is the heading above.
+          ...labels.identity.filter(({ name, value }) => name !== "Document" || value !== labels.title),
           { name: "Subject", value: report.subject },
           { name: "Evaluator", value: report.evaluator, code: true },
           { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },

@@ -2,7 +2,8 @@ import { useEffect, useMemo, useState } from "react";
 import type { ComparedReports, Report } from "@/api/types";
 import { Badge } from "@/components/Badge";
 import { Button } from "@/components/Button";
-import { Section } from "@/components/layout";
+import { Details } from "@/components/Details";
+import { ScrollRegion, Section } from "@/components/layout";
 import { Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatCount, pluralize } from "@/lib/format";
@@ -20,10 +21,17 @@ export function RedlineSection({ data }: { data: ComparedReports }) {
   }
   return (
     <Section title="The texts">
-      {before === after ? <p>The two texts are the same.</p> : <ComparedTexts before={before} after={after} />}
-      <div className="mt-6 grid gap-6 md:grid-cols-2">
-        <Findings side="A" report={data.a} />
-        <Findings side="B" report={data.b} />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-6 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] print:block">
+        <div>
+          {before === after ? <p>The two texts are the same.</p> : <ComparedTexts before={before} after={after} />}
+        </div>
+        <ScrollRegion
+          label="What the reports quote"
+          className="grid content-start gap-6 md:grid-cols-2 xl:max-h-[76vh] xl:grid-cols-1 xl:overflow-y-auto print:mt-6 print:max-h-none print:grid-cols-2 print:overflow-visible"
+        >
+          <Findings side="A" report={data.a} />
+          <Findings side="B" report={data.b} />
+        </ScrollRegion>
       </div>
     </Section>
   );
@@ -67,7 +75,7 @@ function RedlineText({ runs }: { runs: readonly Run[] }) {
       </p>
       <article
         aria-label="Redline"
-        className="foreign max-h-[70vh] overflow-y-auto whitespace-pre-wrap rounded border border-rule bg-card p-4 font-serif leading-relaxed"
+        className="foreign max-h-[70vh] overflow-y-auto whitespace-pre-wrap rounded border border-rule bg-card p-4 font-serif leading-relaxed print:max-h-none print:overflow-visible"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
       >
@@ -77,9 +85,12 @@ function RedlineText({ runs }: { runs: readonly Run[] }) {
         ))}
       </article>
       {drawn.length < runs.length ? (
-        <Button className="mt-2" onClick={() => setShown(shown + PAGE)}>
-          Show more changes
-        </Button>
+        <p className="mt-2 flex flex-wrap items-baseline gap-x-3 gap-y-1">
+          The first {formatCount(shown)} of {formatCount(changes)} changed passages are shown.
+          <Button className="print:hidden" onClick={() => setShown(shown + PAGE)}>
+            Show more changes
+          </Button>
+        </p>
       ) : null}
     </>
   );
@@ -122,7 +133,7 @@ function SameText({ text, isFirst, isLast }: { text: string; isFirst: boolean; i
   return (
     <>
       <VisibleText>{parts.slice(0, head).join("")}</VisibleText>{" "}
-      <Button variant="text" className="px-1 py-0 font-sans text-sm" onClick={() => setOpen(true)}>
+      <Button variant="inline" className="font-sans text-sm" onClick={() => setOpen(true)}>
         … {formatCount(hidden)} unchanged words …
       </Button>
       <VisibleText>{parts.slice(parts.length - tail).join("")}</VisibleText>
@@ -142,16 +153,41 @@ function Findings({ side, report }: { side: string; report: Report }) {
             <p className="flex flex-wrap items-center gap-2">
               <Badge value={check.result} /> <VisibleText>{checkTitle(check.check_id)}</VisibleText>
             </p>
-            <ul className="mt-1 space-y-1">
-              {[...new Set(check.evidence_citations.map(({ span }) => span))].slice(0, 20).map((span) => (
-                <li key={span} className="foreign border-(--color-mark-deep) border-l-[3px] pl-3 font-serif">
-                  “<VisibleText>{span}</VisibleText>”
-                </li>
-              ))}
-            </ul>
+            <Quotes spans={[...new Set(check.evidence_citations.map(({ span }) => span))]} />
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+/** Quotes of a check that are shown at once; the others are in a part that can be opened. */
+const MAX_QUOTES = 20;
+
+function Quotes({ spans }: { spans: readonly string[] }) {
+  const others = spans.slice(MAX_QUOTES);
+  return (
+    <>
+      <QuoteList spans={spans.slice(0, MAX_QUOTES)} />
+      {others.length ? (
+        <div className="mt-2">
+          <Details title={pluralize(others.length, "more passage")}>
+            <QuoteList spans={others} />
+          </Details>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function QuoteList({ spans }: { spans: readonly string[] }) {
+  return (
+    <ul className="mt-1 space-y-1">
+      {spans.map((span) => (
+        <li key={span} className="foreign border-(--color-mark-deep) border-l-[3px] pl-3 font-serif">
+          “<VisibleText>{span}</VisibleText>”
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -23,6 +23,18 @@ test("words that were replaced, added and removed are marked, not whole lines", 
   expect(marked("same", "same")).toBe("same");
 });
 
+test("a word that two rewritten sentences have in common does not tear them apart", () => {
+  expect(
+    marked(
+      "The cap depends on the court of the seller and needs a review.",
+      "You can sign all of this today, and the price will never be any risk.",
+    ).match(/\[/g),
+  ).toHaveLength(2);
+  expect(marked("It may apply in court.", "It will apply in Rome.")).toBe(
+    "It[- may-][+ will+] apply in[- court.-][+ Rome.+]",
+  );
+});
+
 test("the marks contain both texts, whatever they are", () => {
   const vocabulary = ["the", "clause", "may", "will", "not", "apply", "in", "court", "7.1", "\n\nNext"];
   let seed = 7;

@@ -30,7 +30,32 @@ export function redline(before: string, after: string): Run[] {
     else runs.push({ kind, text });
   };
   compare(a.map(key), b.map(key), (kind, from, to) => add(kind, (kind === "removed" ? a : b).slice(from, to)));
-  return inOrder(runs);
+  return inOrder(withoutScraps(inOrder(runs)));
+}
+
+/** A few words that stay between two changes are a coincidence if each of the changes is several times as long. */
+const SCRAP_WORDS = 3;
+const LONGER = 2;
+
+/** Counts an unchanged passage as replaced where it only tears apart what was rewritten: "the" between two sentences. */
+function withoutScraps(runs: readonly Run[]): Run[] {
+  const kept: Run[] = [];
+  runs.forEach((run, index) => {
+    const size = run.kind === "same" ? words(run.text).length : 0;
+    if (size && size <= SCRAP_WORDS && isLongChange(runs, index, -1, size) && isLongChange(runs, index, 1, size)) {
+      kept.push({ kind: "removed", text: run.text }, { kind: "added", text: run.text });
+    } else kept.push(run);
+  });
+  return kept;
+}
+
+/** Whether words were both removed and added on this side of a passage, and several times as many as it has. */
+function isLongChange(runs: readonly Run[], index: number, step: 1 | -1, size: number): boolean {
+  const beside = [runs[index + step], runs[index + 2 * step]];
+  return (["removed", "added"] as const).every((kind) => {
+    const change = beside.find((run) => run?.kind === kind);
+    return change !== undefined && words(change.text).length >= LONGER * size;
+  });
 }
 
 /** White space does not make a word another one. */

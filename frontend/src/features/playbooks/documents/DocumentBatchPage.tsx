@@ -14,6 +14,7 @@ import { ForRole, useHasRole } from "@/features/account/roles";
 import { formatTime, pluralize } from "@/lib/format";
 import { useDraft } from "../evaluate/draft";
 import { KeyField } from "../KeyField";
+import { usePrintMargins } from "../report/printing";
 import { type Handover, useHandover } from "./handover";
 
 const POLL_MS = 1500;
@@ -45,13 +46,14 @@ interface BatchViewProps {
 function BatchView({ matrix, handover, isHandingOver }: BatchViewProps) {
   const { batch, totals } = matrix;
   const done = totals.reports + totals.unread;
+  usePrintMargins(batch.title);
   return (
     <>
       <Disclaimers />
       <PageTitle>{batch.title}</PageTitle>
       <Facts
         facts={[
-          { name: "Subject", value: batch.subject },
+          ...(batch.subject === "default" ? [] : [{ name: "Subject", value: batch.subject }]),
           { name: "Started", value: formatTime(batch.created_at) },
         ]}
       />

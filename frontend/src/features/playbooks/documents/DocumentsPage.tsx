@@ -16,6 +16,10 @@ import { useDraft } from "../evaluate/draft";
 import { ModeChoice } from "../evaluate/EvaluatePage";
 import { EvaluatorChoice } from "../evaluate/EvaluatorChoice";
 import { PlaybookChoice } from "../evaluate/PlaybookChoice";
+import { useRunsProblem } from "../evaluate/playbookRuns";
+import { ReviewerField } from "../evaluate/ReviewerField";
+import { rulesNotice } from "../evaluate/rulesNotice";
+import { StorageChoice } from "../evaluate/StorageChoice";
 import { ACCEPTED, type ChosenFile, droppedFiles, inputFiles, leftOutNames, MAX_DOCUMENTS, mergeFiles } from "./files";
 import { startHandover } from "./handover";
 
@@ -49,6 +53,7 @@ export function DocumentsPage() {
           <div className="space-y-6">
             <EvaluatorChoice />
             <ModeChoice />
+            <StorageChoice />
             <PlaybookChoice />
             <StartButton files={files.slice(0, MAX_DOCUMENTS)} title={title} />
           </div>
@@ -146,8 +151,8 @@ function FileList({
                 <VisibleText>{name}</VisibleText>
               </span>
               <Button
-                variant="text"
-                className="px-1 py-0 text-sm"
+                variant="inline"
+                className="text-sm"
                 onClick={() => onChange(files.filter((other) => other.name !== name))}
               >
                 Remove<span className="sr-only"> {name}</span>
@@ -197,6 +202,16 @@ function Names({ title, onTitle }: { title: string; onTitle: (title: string) => 
         value={draft.subject}
         onChange={(subject) => change({ subject })}
       />
+      <ReviewerField />
+      <TextInput
+        prominent
+        label="Producer"
+        hint="The AI that wrote all of them, such as “openai/gpt-5.5”. Every report lists it as declared by you."
+        maxLength={500}
+        autoComplete="off"
+        value={draft.producer}
+        onChange={(producer) => change({ producer })}
+      />
     </div>
   );
 }
@@ -206,8 +221,10 @@ function StartButton({ files, title }: { files: readonly ChosenFile[]; title: st
   const navigate = useNavigate();
   const evaluators = useQuery(queries.evaluators());
   const usesRules = draft.evaluator === "rules";
+  const runsProblem = useRunsProblem(draft);
   const provider = evaluators.data?.providers.find(({ name }) => draft.evaluator.startsWith(`${name}/`));
   const lent = provider?.models.every(({ needs_key }) => !needs_key) ?? false;
+  const destination = draft.base_url ? new URL(draft.base_url).hostname : (provider?.host ?? "the model");
   const start = useMutation({
     mutationFn: () =>
       api.createDocumentBatch({
@@ -224,13 +241,13 @@ function StartButton({ files, title }: { files: readonly ChosenFile[]; title: st
     ? "Choose documents first."
     : !usesRules && !draft.base_url && !apiKey.trim() && !lent
       ? "Enter the API key first."
-      : "";
+      : runsProblem;
   return (
     <div className="space-y-3 border-rule border-t pt-4">
       <p className="text-sm">
         {usesRules
-          ? "Nothing leaves this machine. No model is used, and it costs nothing."
-          : `Each document is sent to ${provider?.title ?? "the model"}, once for each question.`}
+          ? rulesNotice()
+          : `Each document is sent to ${destination} for each of its checks${draft.mode === "full" ? ", once for each run" : ""}.`}
       </p>
       <Button
         variant="primary"

@@ -6,7 +6,7 @@ import { useSyncExternalStore } from "react";
 import { api } from "@/api/client";
 import { toProblem } from "@/api/errors";
 import type { EvaluationCreate } from "@/api/types";
-import { type Draft, toRequest } from "../evaluate/draft";
+import { applyFile, type Draft, toRequest } from "../evaluate/draft";
 import { type ChosenFile, documentTitles } from "./files";
 
 export interface Handover {
@@ -77,9 +77,9 @@ async function handOver(
     await api.addUnreadDocument(batchId, { file_name: name.slice(0, 500), message });
     return;
   }
-  const { text, sha256 } = document;
+  const own = { ...draft, files: {} };
   const request: EvaluationCreate = {
-    ...toRequest({ ...draft, ai_output: text, files: { ai_output: { text, sha256 } }, title: title.slice(0, 500) }),
+    ...toRequest({ ...own, ...applyFile(own, "ai_output", document), title: title.slice(0, 500) }),
     batch_id: batchId,
     client_token,
   };

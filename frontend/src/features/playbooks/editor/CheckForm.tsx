@@ -6,7 +6,7 @@ import { checkTitle } from "@/lib/format";
 import { checksOf, newCheck, textAt, valueAt, withValue } from "./document";
 import { ExampleFields } from "./ExampleFields";
 import { useEditing } from "./editing";
-import { CheckboxField, ChoiceField, LinesField, TextArea, TextInput } from "./fields";
+import { CheckboxField, ChoiceField, LinesField, TextArea, TextField } from "./fields";
 
 const SEVERITIES = [
   { value: "high", label: "High: a failure makes the report an ALERT" },
@@ -120,7 +120,7 @@ function CheckFields({ index }: { index: number }) {
   return (
     <>
       <div className="grid gap-4 md:grid-cols-2">
-        <TextInput
+        <TextField
           label="Name"
           path={[...path, "id"]}
           code

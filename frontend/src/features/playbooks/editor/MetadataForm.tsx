@@ -1,6 +1,6 @@
 import { idFromTitle, textAt, textsAt, withValue } from "./document";
 import { useEditing } from "./editing";
-import { ChoiceField, LinesField, TextArea, TextInput } from "./fields";
+import { ChoiceField, LinesField, TextArea, TextField } from "./fields";
 
 const ID = ["metadata", "id"] as const;
 const TITLE = ["metadata", "title"] as const;
@@ -14,10 +14,10 @@ export function MetadataForm({ isNew }: { isNew: boolean }) {
   };
   return (
     <div className="space-y-4">
-      <TextInput label="Title" path={TITLE} hint="What people call it, such as “NDA review”." onValue={setTitle} />
+      <TextField label="Title" path={TITLE} hint="What people call it, such as “NDA review”." onValue={setTitle} />
       <div className="grid gap-4 md:grid-cols-2">
         {isNew ? (
-          <TextInput
+          <TextField
             label="Id"
             path={ID}
             code
@@ -32,9 +32,9 @@ export function MetadataForm({ isNew }: { isNew: boolean }) {
             <p className="text-sm text-soft">The same in all versions.</p>
           </div>
         )}
-        <TextInput label="Version" path={["metadata", "version"]} hint="Every saved change has a version of its own." />
-        <TextInput label="Author" path={["metadata", "author"]} hint="A person or a team." />
-        <TextInput
+        <TextField label="Version" path={["metadata", "version"]} hint="Every saved change has a version of its own." />
+        <TextField label="Author" path={["metadata", "author"]} hint="A person or a team." />
+        <TextField
           label="Jurisdiction"
           path={["metadata", "jurisdiction"]}
           hint="Whose law it has in mind, or neutral."
@@ -108,7 +108,7 @@ export function ScopeForm() {
 function NumberField({ label, path }: { label: string; path: readonly (string | number)[] }) {
   const { change } = useEditing();
   return (
-    <TextInput
+    <TextField
       label={label}
       path={path}
       hint="In a full evaluation; at least 3."

@@ -39,8 +39,8 @@ export function TryPanel() {
   };
   const busy = text.isPending || examples.isPending || !findings;
   return (
-    <div className="grid gap-x-8 gap-y-5 md:grid-cols-[minmax(0,1fr)_20rem]">
-      <div className="min-w-0 space-y-3">
+    <div className="grid gap-x-8 gap-y-4 md:grid-cols-[minmax(0,1fr)_20rem] md:grid-rows-[auto_1fr]">
+      <div className="min-w-0">
         <label htmlFor={id} className="font-semibold">
           Sample text
         </label>
@@ -53,6 +53,12 @@ export function TryPanel() {
           placeholder="Paste a text that an AI wrote. It is judged once, and nothing is stored."
           onChange={(event) => setSample(event.target.value)}
         />
+      </div>
+      {/* Before the buttons, also on a phone: it says who is tried. */}
+      <div className="min-w-0 md:row-span-2">
+        <EvaluatorChoice />
+      </div>
+      <div className="min-w-0 space-y-3">
         <div className="flex flex-wrap gap-2">
           <Button disabled={busy || !sample.trim()} onClick={() => run(text)}>
             {text.isPending ? "Trying …" : "Try it on this text"}
@@ -68,7 +74,6 @@ export function TryPanel() {
           {examples.data ? <ExampleTrial result={examples.data} /> : null}
         </div>
       </div>
-      <EvaluatorChoice />
     </div>
   );
 }

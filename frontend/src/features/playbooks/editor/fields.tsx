@@ -76,7 +76,7 @@ function shortPlace(place: string): string {
   return short ? `${short[0]?.toUpperCase()}${short.slice(1)}` : place;
 }
 
-export function TextInput({
+export function TextField({
   label,
   path,
   hint,

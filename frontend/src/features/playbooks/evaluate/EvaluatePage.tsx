@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -9,13 +9,27 @@ import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
 import { TextInput } from "@/components/TextInput";
-import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
-import { useReviewerName, useUserName } from "../review/reviewer";
-import { applyExample, type InputName, type Judge, judgeRequest, type TextName, toRequest, useDraft } from "./draft";
+import {
+  applyExample,
+  applyFile,
+  type Draft,
+  EMPTY_DRAFT,
+  hasTexts,
+  type InputName,
+  type Judge,
+  judgeRequest,
+  type TextName,
+  textsOf,
+  toRequest,
+  useDraft,
+  withoutFileTitle,
+} from "./draft";
 import { EvaluatorChoice, EvaluatorFields } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
-import { usePlaybookRuns } from "./playbookRuns";
+import { usePlaybookRuns, useRunsProblem } from "./playbookRuns";
+import { ReviewerField } from "./ReviewerField";
+import { rulesNotice } from "./rulesNotice";
 import { StorageChoice } from "./StorageChoice";
 import { TextField } from "./TextField";
 import { useEstimate } from "./useEstimate";
@@ -60,8 +74,8 @@ function SecondJudge() {
   if (!second) {
     return (
       <Button
-        variant="text"
-        className="mt-1 px-1 text-sm"
+        variant="inline"
+        className="mt-1 -ml-1 text-sm"
         onClick={() => change({ second: { evaluator: "rules", base_url: "", timeout: "" } })}
       >
         Add a second judge
@@ -108,26 +122,16 @@ function Examples() {
 }
 
 function TextInputs() {
-  const user = useUserName();
   const { draft, change } = useDraft();
   // Open when an example fills in one of these fields, and stay open when the user empties it again.
   const hasOptional = Boolean(draft.system_instructions || draft.subject || draft.producer);
   const [opened, setOpened] = useState(hasOptional);
   if (hasOptional && !opened) setOpened(true);
-  const [reviewer, rememberReviewer] = useReviewerName();
-  // Who has reviewed in this browser need not type the name again.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, so that the field can be emptied
-  useEffect(() => change((current) => ({ reviewer: current.reviewer || reviewer })), []);
   const bind = (name: TextName) => ({ value: draft[name], onChange: (text: string) => change({ [name]: text }) });
   const bindName = (name: TextName) => ({ ...bind(name), maxLength: 500, autoComplete: "off" });
   const bindInput = (name: InputName) => ({
     ...bind(name),
-    onDocument: ({ text, sha256, name: fileName }: DocumentText) =>
-      change((current) => ({
-        [name]: text,
-        files: { ...current.files, [name]: { text, sha256 } },
-        ...(name === "ai_output" ? { title: titleFromFile(fileName) } : {}),
-      })),
+    onDocument: (document: DocumentText) => change((current) => applyFile(current, name, document)),
   });
   return (
     <div className="min-w-0 space-y-5">
@@ -138,26 +142,7 @@ function TextInputs() {
           hint="What this document is called in the report. A file fills it in."
           {...bindName("title")}
         />
-        {user === null ? (
-          <TextInput
-            prominent
-            label="Reviewer"
-            hint="Your name, as it should stand in the report. This browser remembers it."
-            {...bindName("reviewer")}
-            onChange={(name) => {
-              change({ reviewer: name });
-              rememberReviewer(name);
-            }}
-          />
-        ) : (
-          <div>
-            <p className="font-semibold">Reviewer</p>
-            <p className="mt-1">
-              <VisibleText>{user}</VisibleText>
-            </p>
-            <p className="text-sm text-soft">The report has the name with which you are logged in.</p>
-          </div>
-        )}
+        <ReviewerField />
       </div>
       <TextField
         label="AI output"
@@ -165,9 +150,14 @@ function TextInputs() {
         rows={14}
         required
         {...bindInput("ai_output")}
+        onChange={(ai_output) =>
+          change((current) => ({ ai_output, ...(ai_output.trim() ? {} : withoutFileTitle(current)) }))
+        }
+        onReplace={() => change(withoutFileTitle)}
       />
       <p className="text-sm text-soft">
-        What you enter here stays in this tab until you close it, also if you reload the page. The API key does not.
+        What you enter here stays in this tab until you close it, also if you reload the page. The API key does not.{" "}
+        <EmptyForm />
       </p>
       <div className="grid gap-5 md:grid-cols-2">
         <TextField
@@ -209,14 +199,27 @@ function TextInputs() {
   );
 }
 
-/** The name of a file without its ending. */
-function titleFromFile(name: string): string {
-  return name.replace(/\.[^.]*$/, "") || name;
+/** Empties the form for another text, and puts back what was in it. */
+function EmptyForm() {
+  const { draft, change } = useDraft();
+  const [emptied, setEmptied] = useState<Draft | null>(null);
+  const isEmpty = !hasTexts(draft);
+  if (isEmpty && !emptied) return null;
+  return (
+    <Button
+      variant="inline"
+      onClick={() => {
+        setEmptied(isEmpty ? null : draft);
+        change(textsOf((isEmpty && emptied) || EMPTY_DRAFT));
+      }}
+    >
+      {isEmpty ? "Put back what was here" : "Empty the form"}
+    </Button>
+  );
 }
 
-/** The modes; that of the full one names the number of runs that was typed, or else that of the playbook. */
-function modes(typed: string, ofPlaybook: number | undefined): { mode: Mode; title: string }[] {
-  const runs = /^[1-9]\d*$/.test(typed.trim()) ? Number(typed) : ofPlaybook;
+/** The modes; that of the full one names the number of runs. */
+function modes(runs: number | undefined): { mode: Mode; title: string }[] {
   return [
     { mode: "full", title: runs ? `Full (${pluralize(runs, "run")}, auditable)` : "Full (several runs, auditable)" },
     { mode: "screening", title: "Screening (1 run, quick)" },
@@ -226,11 +229,13 @@ function modes(typed: string, ofPlaybook: number | undefined): { mode: Mode; tit
 export function ModeChoice() {
   const { draft, change } = useDraft();
   const { data } = useQuery(queries.evaluators());
-  const runs = usePlaybookRuns(draft);
+  const ofPlaybook = usePlaybookRuns(draft);
+  const problem = useRunsProblem(draft);
+  const isTyped = draft.runs.trim() !== "" && !problem;
   return (
     <fieldset className="space-y-1">
       <legend className="font-semibold">Mode</legend>
-      {modes(draft.runs, runs).map(({ mode, title }) => (
+      {modes(isTyped ? Number(draft.runs) : ofPlaybook).map(({ mode, title }) => (
         <label
           key={mode}
           className="flex cursor-pointer items-start gap-3 rounded border border-rule bg-card px-3 py-2 has-checked:border-link has-checked:bg-blue-tint"
@@ -275,6 +280,7 @@ function RunButton() {
   // Of the first evaluation, if it was started and the second judge was not: another try must not start it again.
   const startedToken = useRef<string | null>(null);
   const usesRules = draft.evaluator === "rules";
+  const runsProblem = useRunsProblem(draft);
   const start = useMutation({
     mutationFn: async (client_token: string) => {
       const first = await api.startEvaluation({ ...toRequest(draft), client_token }, usesRules ? "" : apiKey.trim());
@@ -301,12 +307,12 @@ function RunButton() {
         ? "A second judge needs the text to be stored."
         : second && needsKey(second, secondKey, secondEstimate.data)
           ? "Enter the API key of the second judge first."
-          : "";
+          : runsProblem;
   const busy = start.isPending || start.isSuccess;
   return (
     <div className="space-y-2 border-rule border-t bg-paper pt-3 pb-2">
       <p role="status" className="text-sm" data-testid="estimate">
-        {usesRules ? "Nothing leaves this machine. No model is used, and it costs nothing." : null}
+        {usesRules ? rulesNotice() : null}
         {!usesRules && estimate.data ? estimate.data.sentence : null}
         {!usesRules && !estimate.data && !estimate.error
           ? "Enter a text to see where it would be sent and roughly what it would cost."

@@ -32,7 +32,7 @@ export function PlaybookChoice() {
           <span className="[overflow-wrap:anywhere]">
             <VisibleText>{draft.playbook.name}</VisibleText>
           </span>
-          <Button variant="text" className="px-1 py-0 text-sm" onClick={() => change({ playbook: null })}>
+          <Button variant="inline" className="text-sm" onClick={() => change({ playbook: null })}>
             Use a library playbook
           </Button>
         </p>

@@ -1,15 +1,19 @@
-import { useId } from "react";
+import { useId, useState } from "react";
 import { Details } from "@/components/Details";
 import { useDraft } from "./draft";
-
-const MAX_RUNS = 25;
+import { MAX_RUNS, usePlaybookRuns } from "./playbookRuns";
 
 /** How many times each check is judged, and whether the texts are stored. */
 export function StorageChoice() {
   const id = useId();
   const { draft, change } = useDraft();
+  const fewest = usePlaybookRuns(draft) ?? 1;
+  // Open when something is chosen here, and stay open when the user takes it back.
+  const isChosen = Boolean(draft.runs || draft.hashes_only);
+  const [opened, setOpened] = useState(isChosen);
+  if (isChosen && !opened) setOpened(true);
   return (
-    <Details title="Runs and storage" open={Boolean(draft.runs || draft.hashes_only)}>
+    <Details title="Runs and storage" open={opened}>
       <div className="space-y-4">
         {draft.mode === "full" ? (
           <div>
@@ -19,7 +23,7 @@ export function StorageChoice() {
             <input
               id={`${id}-runs`}
               type="number"
-              min={1}
+              min={fewest}
               max={MAX_RUNS}
               className="field"
               value={draft.runs}
@@ -28,7 +32,7 @@ export function StorageChoice() {
               onChange={(event) => change({ runs: event.target.value })}
             />
             <p id={`${id}-about-runs`} className="text-sm text-soft">
-              How many times each check is judged, from 1 to {MAX_RUNS}. More runs show better how consistent the
+              How many times each check is judged, from {fewest} to {MAX_RUNS}. More runs show better how consistent the
               evaluator is, and cost more.
             </p>
           </div>

@@ -15,6 +15,8 @@ interface TextFieldProps {
   hint: string;
   value: string;
   onChange: (text: string) => void;
+  /** What is pasted replaces the whole text. */
+  onReplace?: () => void;
   /** The text of a file was read. */
   onDocument: (document: DocumentText) => void;
   rows: number;
@@ -24,7 +26,16 @@ interface TextFieldProps {
 const ACCEPTED = ".txt,.md,.docx,.pdf";
 
 /** A text area that also accepts a file. The server extracts the file's text and stores nothing of it. */
-export function TextField({ label, hint, value, onChange, onDocument, rows, required = false }: TextFieldProps) {
+export function TextField({
+  label,
+  hint,
+  value,
+  onChange,
+  onReplace,
+  onDocument,
+  rows,
+  required = false,
+}: TextFieldProps) {
   const id = useId();
   const latest = useRef<DocumentFile | null>(null);
   const read = useMutation({
@@ -47,7 +58,7 @@ export function TextField({ label, hint, value, onChange, onDocument, rows, requ
           {label} {required ? <span className="font-normal text-soft">(required)</span> : null}
         </label>
         <span className="whitespace-nowrap text-sm">
-          <FileChooser label="Text file" accept={ACCEPTED} onFile={choose} variant="text" className="px-1 py-0 text-sm">
+          <FileChooser label="Text file" accept={ACCEPTED} onFile={choose} variant="inline" className="text-sm">
             Choose a file<span className="sr-only"> for {label}</span>
           </FileChooser>
         </span>
@@ -61,6 +72,9 @@ export function TextField({ label, hint, value, onChange, onDocument, rows, requ
         autoComplete="off"
         placeholder={hint}
         onChange={(event) => onChange(event.target.value)}
+        onPaste={({ currentTarget: { selectionStart, selectionEnd } }) => {
+          if (value && selectionStart === 0 && selectionEnd === value.length) onReplace?.();
+        }}
         className={`field resize-y font-serif leading-relaxed ${dragging ? "border-link bg-blue-tint outline-2 outline-link outline-dashed" : ""}`}
       />
       <p role="status" className="min-h-5 text-sm text-soft">

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applyExample, EMPTY_DRAFT, toRequest } from "./draft";
+import { applyExample, applyFile, EMPTY_DRAFT, hasTexts, textsOf, toRequest, withoutFileTitle } from "./draft";
 
 test("empty fields are left out", () => {
   expect(toRequest({ ...EMPTY_DRAFT, ai_output: "It is legal.", prompt: "  " })).toEqual({
@@ -30,7 +30,10 @@ test("an example does not change the evaluator", () => {
   expect(draft).toMatchObject({ ai_output: "a", source_document: "", system_instructions: "", evaluator: "openai/m" });
 });
 test("the hash of a file is sent as long as its text is unchanged", () => {
-  const files = { ai_output: { text: "x", sha256: "sha256:1" }, prompt: { text: "y", sha256: "sha256:2" } };
+  const files = {
+    ai_output: { name: "x.txt", text: "x", sha256: "sha256:1" },
+    prompt: { name: "y.txt", text: "y", sha256: "sha256:2" },
+  };
   const draft = { ...EMPTY_DRAFT, ai_output: "x", prompt: "y, edited", files };
   expect(toRequest(draft)).toMatchObject({ file_hashes: { ai_output: "sha256:1" } });
   expect(toRequest({ ...draft, ai_output: "z" })).not.toHaveProperty("file_hashes");
@@ -41,4 +44,21 @@ test("a time limit is sent for a model only, and only if it is a number", () => 
   for (const other of [{ timeout: "" }, { timeout: "soon" }, { evaluator: "rules" }]) {
     expect(toRequest({ ...draft, ...other })).not.toHaveProperty("timeout");
   }
+});
+test("another text does not keep the title that a file gave, but one that was typed", () => {
+  const file = { name: "Lease memo.v2.txt", text: "x", sha256: "sha256:1" };
+  const draft = { ...EMPTY_DRAFT, ...applyFile(EMPTY_DRAFT, "ai_output", file) };
+  expect(draft).toMatchObject({ ai_output: "x", title: "Lease memo.v2" });
+  expect(withoutFileTitle(draft)).toEqual({ title: "" });
+  expect(withoutFileTitle({ ...draft, title: "Lease memo, final" })).toEqual({});
+  expect(applyFile(draft, "prompt", file)).not.toHaveProperty("title");
+});
+test("an emptied form keeps who judges and how", () => {
+  const kept = { reviewer: "Ada", evaluator: "openai/m", mode: "screening", playbook_id: "p", runs: "5" } as const;
+  const texts = { ai_output: "x", prompt: "y", title: "t", subject: "s", producer: "p" };
+  const draft = { ...EMPTY_DRAFT, ...kept, ...texts };
+  const emptied = { ...draft, ...textsOf(EMPTY_DRAFT) };
+  expect(emptied).toEqual({ ...EMPTY_DRAFT, ...kept });
+  expect([hasTexts(draft), hasTexts(emptied)]).toEqual([true, false]);
+  expect({ ...emptied, ...textsOf(draft) }).toEqual(draft);
 });

@@ -10,6 +10,12 @@ export interface UploadedPlaybook {
   text: string;
 }
 
+interface ReadFile {
+  name: string;
+  text: string;
+  sha256: string;
+}
+
 /** Who judges, and where it is. Its key is kept elsewhere. */
 export interface Judge {
   /** "rules", or a model such as "anthropic/claude-sonnet-4-6". */
@@ -25,7 +31,7 @@ export interface Draft extends Judge {
   prompt: string;
   system_instructions: string;
   /** The files that the texts were read from. A text that was edited since is not that of its file. */
-  files: Partial<Record<InputName, { text: string; sha256: string }>>;
+  files: Partial<Record<InputName, ReadFile>>;
   /** What the document is called; filled in from the name of a file. */
   title: string;
   reviewer: string;
@@ -98,7 +104,7 @@ export function judgeRequest({ evaluator, base_url, timeout }: Judge): Evaluatio
 
 function fileHashes(draft: Draft): Partial<Record<InputName, string>> {
   const hashes: Partial<Record<InputName, string>> = {};
-  for (const [name, file] of Object.entries(draft.files) as [InputName, { text: string; sha256: string }][]) {
+  for (const [name, file] of Object.entries(draft.files) as [InputName, ReadFile][]) {
     if (file.text === draft[name]) hashes[name] = file.sha256;
   }
   return hashes;
@@ -116,6 +122,37 @@ export function applyExample(draft: Draft, example: Example): Draft {
     subject: example.subject,
     producer: "",
   };
+}
+
+/** A file was read into a field. That of the AI output gives the document its title. */
+export function applyFile(draft: Draft, field: InputName, { name, text, sha256 }: ReadFile): Partial<Draft> {
+  return {
+    [field]: text,
+    files: { ...draft.files, [field]: { name, text, sha256 } },
+    ...(field === "ai_output" ? { title: titleFromFile(name) } : {}),
+  };
+}
+
+/** The AI output gives way to another text, which is not to be called by the name of the file that was there. */
+export function withoutFileTitle({ title, files }: Draft): Partial<Draft> {
+  const name = files.ai_output?.name;
+  return name && title === titleFromFile(name) ? { title: "" } : {};
+}
+
+/** The name of a file without its ending. */
+function titleFromFile(name: string): string {
+  return name.replace(/\.[^.]*$/, "") || name;
+}
+
+/** What belongs to one text; evaluator, mode, playbook and reviewer are chosen for many. */
+export function textsOf(draft: Draft) {
+  const { ai_output, source_document, prompt, system_instructions, files, title, subject, producer } = draft;
+  return { ai_output, source_document, prompt, system_instructions, files, title, subject, producer };
+}
+
+/** Whether a text, or a field about it, was filled in. */
+export function hasTexts(draft: Draft): boolean {
+  return Object.values(textsOf(draft)).some((value) => typeof value === "string" && value !== "");
 }
 
 const STORAGE_KEY = "salvo-draft";

@@ -5,6 +5,7 @@ import { queries } from "@/api/queries";
 import type { Draft } from "./draft";
 
 const DEFAULT_RUNS = 3;
+export const MAX_RUNS = 25;
 
 /** Undefined until the playbooks are loaded. */
 export function usePlaybookRuns({ playbook, playbook_id }: Draft): number | undefined {
@@ -22,4 +23,15 @@ export function statedRuns(text: string): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Why the number of runs that was typed cannot be used; empty if it can. */
+export function useRunsProblem(draft: Draft): string {
+  return runsProblem(draft, usePlaybookRuns(draft) ?? 1);
+}
+
+export function runsProblem({ mode, runs }: Pick<Draft, "mode" | "runs">, fewest: number): string {
+  if (mode !== "full" || !runs.trim()) return "";
+  const isPossible = /^\d+$/.test(runs.trim()) && Number(runs) >= fewest && Number(runs) <= MAX_RUNS;
+  return isPossible ? "" : `Enter a number of runs from ${fewest} to ${MAX_RUNS}, or none.`;
 }

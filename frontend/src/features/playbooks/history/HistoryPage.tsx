@@ -62,6 +62,12 @@ export function HistoryPage() {
           <Warnings warnings={data.damaged.map(({ message }) => message)} />
         </div>
       ) : null}
+      {data?.unindexed ? (
+        <p role="status" className="mb-4 text-soft">
+          The texts of {pluralize(data.unindexed, "evaluation")} are still being indexed. They are searched, too, but
+          until then it takes longer.
+        </p>
+      ) : null}
       {data && !data.rows.length && !data.damaged.length ? (
         <NoEvaluations
           filtered={Object.keys(NO_FILTERS).some((name) => filters[name as keyof HistoryFilters])}
@@ -102,7 +108,7 @@ function Filters({ filters, onChange }: FilterProps) {
   const { data } = useQuery(queries.subjects());
   const onSearch = useCallback((search: string) => onChange({ search }), [onChange]);
   return (
-    <search className="mb-4 flex flex-wrap gap-4">
+    <search className="mb-4 flex flex-wrap gap-x-4 gap-y-2 sm:gap-y-4">
       <FilterSearch
         placeholder="Title, subject, evaluator, status, playbook or id"
         value={filters.search}
@@ -195,8 +201,8 @@ function EvaluationTable({ rows, selected, onSelect }: TableProps) {
             <th scope="col" className={`${TH} ${NOT_ON_PHONES}`}>
               Evaluated
             </th>
-            <th scope="col" className={`${TH} ${NOT_ON_PHONES}`}>
-              Compare
+            <th scope="col" className={`${TH} max-sm:px-1`}>
+              <span className="max-sm:sr-only">Compare</span>
             </th>
             <th scope="col" className={TH}>
               Delete
@@ -213,7 +219,7 @@ function EvaluationTable({ rows, selected, onSelect }: TableProps) {
   );
 }
 
-/** The date stands below the title there, and there is no room to compare two reports. */
+/** The date stands below the title there. */
 const NOT_ON_PHONES = "max-sm:hidden";
 
 interface RowProps {
@@ -240,7 +246,7 @@ function Row({ row, shown, selected, onSelect }: RowProps) {
   return (
     <>
       <ClickableRow to={to} selected={selected}>
-        <td className={`${TD} w-full min-w-32 [overflow-wrap:anywhere]`}>
+        <td className={`${TD} w-full min-w-28 [overflow-wrap:anywhere]`}>
           <TextLink to={to}>
             <VisibleText>{title}</VisibleText>
           </TextLink>
@@ -262,14 +268,14 @@ function Row({ row, shown, selected, onSelect }: RowProps) {
           </span>
         </td>
         <td className={`${TD} ${NOT_ON_PHONES} whitespace-nowrap text-sm`}>{formatTime(row.created_at)}</td>
-        <td className={`${TD} ${NOT_ON_PHONES}`}>
+        <td className={`${TD} max-sm:px-1`}>
           {row.status ? <SelectionCheckbox name={title} checked={selected} onChange={() => onSelect(row.id)} /> : null}
         </td>
         <td className={TD}>
           {isOpen || !mayDelete ? null : (
             <Button
-              variant="text"
-              className="px-1 py-0 text-sm"
+              variant="inline"
+              className="text-sm"
               aria-expanded={deleting}
               onClick={(event) => {
                 event.stopPropagation();

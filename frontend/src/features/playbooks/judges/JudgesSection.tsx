@@ -48,11 +48,11 @@ function Agreement({ table, current }: { table: JudgeTable; current: string }) {
         <table className="w-full text-left">
           <thead>
             <tr className="border-edge border-b align-bottom">
-              <th scope="col" className="py-2 pr-4">
+              <th scope="col" className="px-3 py-2">
                 Check
               </th>
               {table.reports.map((report) => (
-                <th key={report.report_id} scope="col" className="py-2 pr-4 font-normal">
+                <th key={report.report_id} scope="col" className="px-3 py-2 font-normal">
                   {report.report_id === current ? (
                     <span>
                       <VisibleText>{report.evaluator}</VisibleText> <span className="text-soft">(this report)</span>
@@ -67,7 +67,7 @@ function Agreement({ table, current }: { table: JudgeTable; current: string }) {
                   </span>
                 </th>
               ))}
-              <th scope="col" className="py-2">
+              <th scope="col" className="px-3 py-2">
                 Agreement
               </th>
             </tr>
@@ -75,15 +75,15 @@ function Agreement({ table, current }: { table: JudgeTable; current: string }) {
           <tbody>
             {table.checks.map((check) => (
               <tr key={check.check_id} className="border-rule border-b">
-                <th scope="row" className="py-2 pr-4 font-normal">
+                <th scope="row" className="px-3 py-2 font-normal">
                   <VisibleText>{check.title}</VisibleText> <span className="text-sm text-soft">{check.severity}</span>
                 </th>
                 {check.results.map((result, index) => (
-                  <td key={table.reports[index]?.report_id} className="py-2 pr-4">
+                  <td key={table.reports[index]?.report_id} className="px-3 py-2">
                     {result ? <Badge value={result} /> : <span className="text-soft">–</span>}
                   </td>
                 ))}
-                <td className="py-2">
+                <td className="px-3 py-2">
                   {check.agree === null ? <span className="text-soft">not judged by all</span> : null}
                   {check.agree === true ? <Label tone="green">agree</Label> : null}
                   {check.agree === false ? <Label tone="amber">split</Label> : null}

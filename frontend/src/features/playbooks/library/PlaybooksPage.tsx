@@ -134,7 +134,8 @@ function WithdrawnPlaybooks() {
         {data.map((playbook) => (
           <li key={playbook.id} className="flex flex-wrap items-center gap-3">
             <span className="[overflow-wrap:anywhere]">
-              <VisibleText>{playbook.title}</VisibleText> <code>{playbook.id}</code>
+              {playbook.title === playbook.id ? null : <VisibleText>{`${playbook.title} `}</VisibleText>}
+              <code>{playbook.id}</code>
             </span>
             <ListingButton playbook={playbook} action="restore" />
           </li>

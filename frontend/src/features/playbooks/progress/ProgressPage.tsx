@@ -39,14 +39,17 @@ function WatchedEvaluation({ start, reload }: { start: Evaluation; reload: () =>
   if (evaluation.state === "done" && evaluation.report_id) {
     return <Navigate to={`/reports/${evaluation.report_id}`} replace />;
   }
+  const { document_identity: document } = evaluation;
   return (
     <div className="mx-auto max-w-3xl">
       <PageTitle>{STATE_TITLES[evaluation.state]}</PageTitle>
       <Facts
         facts={[
+          ...(document?.title ? [{ name: "Document", value: document.title }] : []),
+          ...(document?.file_name ? [{ name: "File", value: document.file_name }] : []),
           { name: "Playbook", value: `${evaluation.playbook_id} ${evaluation.playbook_version}`, code: true },
           { name: "Evaluator", value: evaluation.evaluator, code: true },
-          { name: "Subject", value: evaluation.subject },
+          ...(evaluation.subject === "default" ? [] : [{ name: "Subject", value: evaluation.subject }]),
           { name: "Mode", value: evaluation.mode === "full" ? `Full, ${evaluation.runs} runs` : "Screening, 1 run" },
         ]}
       />

@@ -3,6 +3,7 @@ import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import type { Evaluation } from "@/api/types";
 import { Button } from "@/components/Button";
+import { Form } from "@/components/Form";
 import { ErrorNotice } from "@/components/states";
 import { useDraft } from "../evaluate/draft";
 import { KeyField } from "../KeyField";
@@ -28,18 +29,16 @@ export function ResumeForm({
     },
   });
   return (
-    <form
+    <Form
       className="space-y-3 rounded border border-rule bg-card p-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!resume.isPending) resume.mutate();
-      }}
+      isPending={resume.isPending}
+      onSubmit={() => resume.mutate()}
     >
       {evaluation.needs_key ? <KeyField provider={evaluation.evaluator} /> : null}
       <Button type="submit" variant="primary" disabled={resume.isPending || (evaluation.needs_key && !apiKey.trim())}>
         {resume.isPending ? "Resuming …" : "Resume: request missing votes"}
       </Button>
       {resume.error ? <ErrorNotice error={resume.error} /> : null}
-    </form>
+    </Form>
   );
 }

@@ -6,6 +6,7 @@ import { Facts } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
 import { EvaluatorNote } from "./EvaluatorNote";
+import { namingChecks } from "./namingChecks";
 import { positionLabel } from "./positionLabel";
 import { Quote, type ShowInText } from "./Quote";
 
@@ -60,7 +61,11 @@ export function CheckCard({ check, labels, number, show, children }: CheckCardPr
           ))}
           {check.notes ? (
             <p className="foreign mt-3">
-              <EvaluatorNote>{check.notes}</EvaluatorNote>
+              <EvaluatorNote
+                {...(check.decided_by === "derived" ? { words: namingChecks(check.notes, labels.checks) } : {})}
+              >
+                {check.notes}
+              </EvaluatorNote>
             </p>
           ) : null}
           <CitationList

@@ -62,7 +62,7 @@ export function CheckTable({ checks, labels, reviews, show, onCheck }: CheckTabl
               </td>
             ) : null}
             <td className={TD}>{check.severity}</td>
-            {withConfidence ? <td className={TD}>{checkLabels?.confidence}</td> : null}
+            {withConfidence ? <td className={`${TD} min-w-36`}>{checkLabels?.confidence}</td> : null}
             {withAgreement ? <td className={TD}>{checkLabels?.votes}</td> : null}
             <td className={`${TD} min-w-64 font-serif`}>
               {first ? (

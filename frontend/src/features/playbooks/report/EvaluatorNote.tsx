@@ -11,8 +11,8 @@ const Context = createContext<WithheldNotes>({ texts: new Set(), notice: "" });
 
 export const WithheldProvider = Context.Provider;
 
-/** A note of the evaluator, or the notice if the note is withheld. */
-export function EvaluatorNote({ children }: { children: string }) {
+/** A note of the evaluator in the given words, by default its own, or the notice if the note is withheld. */
+export function EvaluatorNote({ children, words = children }: { children: string; words?: string }) {
   const { texts, notice } = useContext(Context);
-  return <VisibleText>{texts.has(children) ? notice : children}</VisibleText>;
+  return <VisibleText>{texts.has(children) ? notice : words}</VisibleText>;
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "react-router";
+import { ApiError } from "@/api/errors";
 import { queries } from "@/api/queries";
 import { ButtonLink } from "@/components/Button";
 import { Loading, PageError } from "@/components/states";
@@ -14,7 +15,11 @@ export function ReportPage() {
     return (
       <PageError title="Report" error={error} onRetry={refetch}>
         <p className="mt-4">
-          <ButtonLink to={`/evaluations/${id}`}>Show the status of the evaluation</ButtonLink>
+          {error instanceof ApiError && error.status === 404 ? (
+            <ButtonLink to="/history">Look for it in the history</ButtonLink>
+          ) : (
+            <ButtonLink to={`/evaluations/${id}`}>Show the status of the evaluation</ButtonLink>
+          )}
         </p>
       </PageError>
     );

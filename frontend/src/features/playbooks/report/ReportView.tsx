@@ -18,6 +18,7 @@ import { CheckCard } from "./CheckCard";
 import { CheckTable } from "./CheckTable";
 import { Drift } from "./Drift";
 import { WithheldProvider } from "./EvaluatorNote";
+import { namingChecks } from "./namingChecks";
 import { positionLabel } from "./positionLabel";
 import { useOpenFoldsInPrint, usePrintMargins } from "./printing";
 import type { ShowInText } from "./Quote";
@@ -53,10 +54,13 @@ export function ReportView({
   return (
     <WithheldProvider value={withheld}>
       <Disclaimers extra={report.presentation_rules.disclaimers} />
-      <ReportHeader stored={stored} actions={actions} onCheck={goToCheck} />
+      <ReportHeader
+        stored={stored}
+        actions={actions}
+        reviewed={review?.history.length ? review.headline : ""}
+        onCheck={goToCheck}
+      />
       <NextSteps stored={stored} />
-      <ReviewSection report={report} />
-      <ArtifactFindings report={report} show={show} />
       <div className="print:break-inside-avoid">
         <Section title="Checks at a glance">
           <CheckTable
@@ -67,6 +71,10 @@ export function ReportView({
             onCheck={goToCheck}
           />
         </Section>
+      </div>
+      <ArtifactFindings report={report} show={show} />
+      <div className="print:break-inside-avoid">
+        <ReviewSection report={report} />
       </div>
       <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block print:break-before-page">
         <section aria-labelledby="checks">
@@ -113,10 +121,12 @@ export function ReportView({
 interface ReportHeaderProps {
   stored: StoredReport;
   actions: React.ReactNode;
+  /** What the review comes to so far; empty before its first step. */
+  reviewed: string;
   onCheck: (number: number) => void;
 }
 
-function ReportHeader({ stored, actions, onCheck }: ReportHeaderProps) {
+function ReportHeader({ stored, actions, reviewed, onCheck }: ReportHeaderProps) {
   const mayRun = useHasRole("reviewer");
   const { report, labels } = stored;
   const { status } = labels;
@@ -129,7 +139,8 @@ function ReportHeader({ stored, actions, onCheck }: ReportHeaderProps) {
         {REPORT_NAME} · {labels.mode}
       </p>
       <div className="mb-4 text-sm">
-        <Facts facts={labels.identity} />
+        {/* The title of the document is the heading above. */}
+        <Facts facts={labels.identity.filter(({ name, value }) => name !== "Document" || value !== labels.title)} />
       </div>
       <StatusBanner label="Status" tone={badgeTone(status)} badge={<Badge value={status} large />}>
         <p className="font-semibold">{labels.status_meaning}</p>
@@ -141,6 +152,13 @@ function ReportHeader({ stored, actions, onCheck }: ReportHeaderProps) {
           ))}
         </ul>
         {report.incomplete ? <p className="mt-2">{whatToDo(stored)}</p> : null}
+        {reviewed ? (
+          <p className="mt-2">
+            <a href="#review" className="font-semibold underline decoration-dotted underline-offset-4">
+              <VisibleText>{`Review: ${reviewed}`}</VisibleText>
+            </a>
+          </p>
+        ) : null}
       </StatusBanner>
       {stored.resumable && mayRun ? (
         <div className="mt-4">
@@ -160,15 +178,16 @@ function ReportHeader({ stored, actions, onCheck }: ReportHeaderProps) {
 
 const REPORT_NAME = "BYOP observability report";
 
-/** Why the report has its verdict; what concerns one check leads to its card. */
+/** Why the report has its verdict; what concerns one check leads to its card, what the text hides to the findings. */
 function Reason({ reason, onCheck }: { reason: VerdictReason; onCheck: (number: number) => void }) {
-  const { text, check } = reason;
-  if (check === null) return <VisibleText>{text}</VisibleText>;
+  const { text, check, about_findings: aboutFindings } = reason;
+  if (check === null && !aboutFindings) return <VisibleText>{text}</VisibleText>;
   return (
     <a
-      href={`#check-${check}`}
+      href={check === null ? `#${FINDINGS}` : `#check-${check}`}
       className="underline decoration-dotted underline-offset-4"
       onClick={(event) => {
+        if (check === null) return;
         event.preventDefault();
         onCheck(check);
       }}
@@ -177,6 +196,8 @@ function Reason({ reason, onCheck }: { reason: VerdictReason; onCheck: (number: 
     </a>
   );
 }
+
+const FINDINGS = "findings";
 
 function NextSteps({ stored }: { stored: StoredReport }) {
   const { report, labels } = stored;
@@ -199,11 +220,11 @@ function NextSteps({ stored }: { stored: StoredReport }) {
   );
 }
 
-/** Above the checks: who reads them must know first what the text tries or hides. */
+/** What the text tries or hides: the verdict at the top says that there is something, and leads here. */
 function ArtifactFindings({ report, show }: { report: Report; show: ShowInText }) {
   if (!report.artifact_findings.length) return null;
   return (
-    <Section title="Findings in the text">
+    <Section title="Findings in the text" id={FINDINGS}>
       <LocatedList
         items={report.artifact_findings.map((finding) => ({
           text: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
@@ -255,7 +276,10 @@ function ScopeSections({ stored, show }: { stored: StoredReport; show: ShowInTex
         </Section>
       ) : null}
       <Section title="Limitations">
-        <TextList items={report.limitations} emptyText="None recorded." />
+        <TextList
+          items={report.limitations.map((text) => namingChecks(text, labels.checks))}
+          emptyText="None recorded."
+        />
       </Section>
     </>
   );

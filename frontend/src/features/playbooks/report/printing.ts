@@ -1,7 +1,9 @@
 import { useEffect } from "react";
+import { withDisclaimers } from "@/components/Disclaimers";
 
 /** What stands on every printed page: the document above, the disclaimers and the page number below. */
-export function usePrintMargins(title: string, disclaimers: readonly string[]): void {
+export function usePrintMargins(title: string, extraDisclaimers: readonly string[] = []): void {
+  const disclaimers = withDisclaimers(extraDisclaimers).join(" ");
   useEffect(() => {
     const sheet = document.styleSheets[0];
     if (!sheet) return;
@@ -11,7 +13,7 @@ export function usePrintMargins(title: string, disclaimers: readonly string[]): 
     sheet.insertRule(
       `@page { margin: 18mm 16mm 22mm;
         @top-left { content: ${cssString(title)}; ${font} width: 85%; }
-        @bottom-left { content: ${cssString(disclaimers.join(" "))}; ${font} width: 85%; }
+        @bottom-left { content: ${cssString(disclaimers)}; ${font} width: 85%; }
         @bottom-right { content: counter(page) " / " counter(pages); ${font} } }`,
       index,
     );

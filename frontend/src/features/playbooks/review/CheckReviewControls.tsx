@@ -8,7 +8,7 @@ import { VisibleText } from "@/components/VisibleText";
 import { ForRole } from "@/features/account/roles";
 import { checkTitle, pluralize } from "@/lib/format";
 import { Comments, FindingReviewControls } from "./FindingReviewControls";
-import { RESULT_LABELS, StepForm } from "./forms";
+import { RESULT_LABELS, reviewOneByOne, StepForm } from "./forms";
 import { useReviewerName } from "./reviewer";
 import { type ReviewActions, useReview } from "./useReview";
 
@@ -51,16 +51,20 @@ export function CheckReviewPanel({ actions, check, open, onOpen, onDone }: Check
       <Comments events={review.comments} />
       <ForRole needs="reviewer">
         <div className="mt-2 flex flex-wrap gap-2 print:hidden">
-          <Button
-            className="text-sm"
-            disabled={actions.isPending}
-            onClick={() => (name.trim() ? accept() : onOpen("accept"))}
-          >
-            Accept {RESULT_LABELS[check.result]}
-          </Button>
-          <Button className="text-sm" aria-expanded={open === "override"} onClick={() => onOpen("override")}>
-            Change the result …
-          </Button>
+          {review.derived ? null : (
+            <>
+              <Button
+                className="text-sm"
+                disabled={actions.isPending}
+                onClick={() => (name.trim() ? accept() : onOpen("accept"))}
+              >
+                Accept {RESULT_LABELS[check.result]}
+              </Button>
+              <Button className="text-sm" aria-expanded={open === "override"} onClick={() => onOpen("override")}>
+                Change the result …
+              </Button>
+            </>
+          )}
           <Button className="text-sm" aria-expanded={open === "comment"} onClick={() => onOpen("comment")}>
             Comment …
           </Button>
@@ -92,7 +96,13 @@ export function CheckReviewPanel({ actions, check, open, onOpen, onDone }: Check
 
 function Decision({ review, sentence }: { review: CheckReview; sentence: string }) {
   if (!sentence) {
-    return <p className="text-sm text-soft">{review.derived ? "" : "No reviewer has decided this check yet."}</p>;
+    return (
+      <p className="text-sm text-soft">
+        {review.derived
+          ? "Reviewers do not decide this check: it is computed from the evaluator’s other results. Once people have decided every other check, it no longer counts in the result after review."
+          : "No reviewer has decided this check yet."}
+      </p>
+    );
   }
   return (
     <p className="foreign font-semibold">
@@ -183,7 +193,7 @@ interface PassagesProps {
 function Passages({ actions, check, findings }: PassagesProps) {
   if (!findings.length) return null;
   const decided = findings.filter(({ standing }) => standing !== "undecided").length;
-  const title = `${pluralize(findings.length, "passage")}: review them one by one${decided ? ` (${decided} decided)` : ""}`;
+  const title = `${pluralize(findings.length, "passage")}: ${reviewOneByOne(findings.length)}${decided ? ` (${decided} decided)` : ""}`;
   return (
     <div className={`mt-3 text-sm ${decided ? "" : "print:hidden"}`}>
       <Details title={title}>

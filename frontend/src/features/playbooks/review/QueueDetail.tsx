@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { queries } from "@/api/queries";
 import type { QueueItem } from "@/api/types";
 import { Badge } from "@/components/Badge";
@@ -7,6 +7,8 @@ import { TextLink } from "@/components/Button";
 import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle } from "@/lib/format";
+import { EvaluatorNote, WithheldProvider } from "../report/EvaluatorNote";
+import { positionLabel } from "../report/positionLabel";
 import { CheckReviewPanel, type OpenForm } from "./CheckReviewControls";
 import { useReviewerName } from "./reviewer";
 import { useKeys } from "./useKeys";
@@ -32,6 +34,7 @@ export function QueueDetail({ item, shortcuts, onDone }: QueueDetailProps) {
   const [name] = useReviewerName();
   const [open, setOpen] = useState<OpenForm>(null);
   const { data, error, refetch } = useQuery(queries.report(item.report_id));
+  const withheld = useMemo(() => ({ texts: new Set(data?.withheld), notice: data?.withheld_notice ?? "" }), [data]);
   const actions = useReview(item.report_id);
   const title = checkTitle(item.check_id);
   const finish = (form: OpenForm) => {
@@ -41,10 +44,13 @@ export function QueueDetail({ item, shortcuts, onDone }: QueueDetailProps) {
     name.trim()
       ? actions.add({ action: "accept", check_id: item.check_id }, () => finish("accept"))
       : setOpen("accept");
-  useKeys(shortcuts && Boolean(data && actions.review), {
-    a: accept,
-    o: () => setOpen("override"),
-    c: () => setOpen("comment"),
+  // A key pressed while the check is still loading opens its form: nothing is accepted that was not seen.
+  const isLoaded = Boolean(data && actions.review);
+  const openForm = (form: OpenForm) => setOpen((current) => (isLoaded ? form : (current ?? form)));
+  useKeys(shortcuts, {
+    a: () => (isLoaded ? accept() : openForm("accept")),
+    o: () => openForm("override"),
+    c: () => openForm("comment"),
   });
   if (error) return <ErrorNotice error={error} onRetry={refetch} />;
   if (!data) return <Loading label="the check" />;
@@ -73,6 +79,11 @@ export function QueueDetail({ item, shortcuts, onDone }: QueueDetailProps) {
             className="foreign border-(--color-mark-deep) border-l-[3px] pl-3"
           >
             <VisibleText>{`“${citation.span}”`}</VisibleText>
+            {citation.location ? (
+              <span className="block text-sm text-soft">
+                <VisibleText>{positionLabel(citation.location)}</VisibleText>
+              </span>
+            ) : null}
           </li>
         ))}
       </ul>
@@ -82,6 +93,14 @@ export function QueueDetail({ item, shortcuts, onDone }: QueueDetailProps) {
         </p>
       ) : null}
       {check.evidence_citations.length ? null : <p className="mt-3 text-soft">No passage is quoted.</p>}
+      {check.notes ? (
+        <p className="foreign mt-3 text-sm">
+          <span className="text-soft">The evaluator says: </span>
+          <WithheldProvider value={withheld}>
+            <EvaluatorNote>{check.notes}</EvaluatorNote>
+          </WithheldProvider>
+        </p>
+      ) : null}
       <CheckReviewPanel actions={actions} check={check} open={open} onOpen={setOpen} onDone={finish} />
     </section>
   );

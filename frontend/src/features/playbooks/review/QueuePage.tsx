@@ -98,7 +98,7 @@ function QueueFilters({ filters, onChange }: { filters: Filters; onChange: (chan
   return (
     <search className="mb-4 flex flex-wrap items-start gap-4">
       <NameField />
-      <div>
+      <div className="max-sm:w-full">
         <SelectField
           label="Show"
           value={filters.show}
@@ -110,7 +110,7 @@ function QueueFilters({ filters, onChange }: { filters: Filters; onChange: (chan
           ]}
         />
       </div>
-      <div>
+      <div className="max-sm:w-full">
         <SelectField
           label="Result by the evaluator"
           value={filters.result}
@@ -124,7 +124,7 @@ function QueueFilters({ filters, onChange }: { filters: Filters; onChange: (chan
           ]}
         />
       </div>
-      <div>
+      <div className="max-sm:w-full">
         <SelectField
           label="Assigned to"
           value={filters.assigned}
@@ -226,7 +226,12 @@ function QueueList({ items }: { items: readonly QueueItem[] }) {
       </div>
       {help ? <KeyboardHelp /> : null}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-6 xl:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
-        <ol ref={list} aria-label="Checks" className="space-y-2 xl:max-h-[75vh] xl:overflow-y-auto xl:p-1">
+        {/* On a narrow screen the check is below the list, so the list leaves room for it. */}
+        <ol
+          ref={list}
+          aria-label="Checks"
+          className="max-h-[40vh] space-y-2 overflow-y-auto p-1 xl:max-h-[75vh] print:max-h-none"
+        >
           {items.map((item, number) => (
             <li key={itemKey(item)}>
               <QueueButton item={item} isSelected={number === index} onSelect={() => choose(number)} />

@@ -9,7 +9,7 @@ import { VisibleText } from "@/components/VisibleText";
 import { ForRole, useHasRole } from "@/features/account/roles";
 import { pluralize } from "@/lib/format";
 import { Comments, FindingReviewControls } from "./FindingReviewControls";
-import { NameField, StepForm } from "./forms";
+import { NameField, reviewOneByOne, StepForm } from "./forms";
 import { useReviewerName } from "./reviewer";
 import { type ReviewActions, useReview } from "./useReview";
 
@@ -66,7 +66,9 @@ function TextFindings({ actions, report, review }: { actions: ReviewActions; rep
   if (!review.findings.length) return null;
   return (
     <div className="mt-4 text-sm">
-      <Details title={`${pluralize(review.findings.length, "finding")} in the text: review them one by one`}>
+      <Details
+        title={`${pluralize(review.findings.length, "finding")} in the text: ${reviewOneByOne(review.findings.length)}`}
+      >
         <ol className="space-y-3">
           {review.findings.map((finding) => (
             <FindingReviewControls
@@ -216,10 +218,10 @@ function HistoryStep({ actions, step }: { actions: ReviewActions; step: ReviewSt
       {withdrawn ? " (withdrawn)" : ""}
       {isOwn ? (
         <span className="ml-2 print:hidden">
-          <Button variant="text" className="px-1 py-0 text-sm" onClick={amend}>
+          <Button variant="inline" className="text-sm" onClick={amend}>
             Amend …
           </Button>
-          <Button variant="text" className="px-1 py-0 text-sm" onClick={() => setOpen("withdraw")}>
+          <Button variant="inline" className="text-sm" onClick={() => setOpen("withdraw")}>
             Withdraw …
           </Button>
         </span>

@@ -2,16 +2,23 @@
 import { useEffect, useId, useRef, useState } from "react";
 import type { Result } from "@/api/types";
 import { Button } from "@/components/Button";
+import { Form } from "@/components/Form";
 import { SelectField } from "@/components/SelectField";
 import { TextInput } from "@/components/TextInput";
 import { VisibleText } from "@/components/VisibleText";
-import { useReviewerName, useUserName } from "./reviewer";
+import { useUserName } from "@/features/account/userName";
+import { useReviewerName } from "./reviewer";
 
 export const RESULT_LABELS: Record<Result, string> = {
   pass: "PASS",
   fail: "FAIL",
   indeterminate: "INDETERMINATE",
 };
+
+/** The second half of the title of a list of passages or findings. */
+export function reviewOneByOne(number: number): string {
+  return number === 1 ? "review it" : "review them one by one";
+}
 
 export function NameField({ label = "Your name" }: { label?: string }) {
   const [name, setName] = useReviewerName();
@@ -76,13 +83,13 @@ export function StepForm(props: StepFormProps) {
   }, []);
   const isComplete = Boolean(name.trim()) && (!isTextRequired || Boolean(values.text.trim()));
   return (
-    <form
+    <Form
       ref={form}
       aria-label={label}
       className="mt-3 space-y-3 rounded border border-rule bg-well px-4 py-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isComplete && !isPending) props.onSubmit(values);
+      isPending={isPending}
+      onSubmit={() => {
+        if (isComplete) props.onSubmit(values);
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
@@ -142,6 +149,6 @@ export function StepForm(props: StepFormProps) {
         </Button>
         <Button onClick={props.onCancel}>Cancel</Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,8 +1,6 @@
 /** The reviewer's name and settings, remembered by this browser and shared by all parts of the page. */
-import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import { queries } from "@/api/queries";
-import { useSharedReview } from "@/features/account/sharedView";
+import { useUserName } from "@/features/account/userName";
 
 function remembered(key: string, fallback: string) {
   const listeners = new Set<() => void>();
@@ -45,13 +43,6 @@ export function useReviewerName(): [string, (name: string) => void] {
   const typed = useSyncExternalStore(name.subscribe, name.get);
   const user = useUserName();
   return [user ?? typed, name.set];
-}
-
-/** The name of the user who is logged in; null if nobody logged in with a name. */
-export function useUserName(): string | null {
-  const isShared = useSharedReview() !== null;
-  const { data } = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY, enabled: !isShared });
-  return data?.authenticated ? data.user : null;
 }
 
 /** Whether single letters are shortcuts in the queue. People who dictate must be able to turn them off. */

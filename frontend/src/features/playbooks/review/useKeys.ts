@@ -1,12 +1,13 @@
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 
 /** Call a function when its key is pressed, unless somebody is writing or a modifier is held. */
 export function useKeys(isOn: boolean, keys: Record<string, () => void>): void {
   const current = useRef(keys);
-  useEffect(() => {
+  // Before the page is painted: a key is for what it shows, not for what it showed before.
+  useLayoutEffect(() => {
     current.current = keys;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOn) return;
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;

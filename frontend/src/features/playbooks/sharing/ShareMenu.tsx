@@ -6,12 +6,14 @@ import type { ShareLink } from "@/api/types";
 import { Label, type Tone } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
+import { Form } from "@/components/Form";
 import { Menu } from "@/components/Menu";
 import { SelectField } from "@/components/SelectField";
 import { ErrorNotice, Notice } from "@/components/states";
 import { TextInput } from "@/components/TextInput";
 import { VisibleText } from "@/components/VisibleText";
 import { formatTime } from "@/lib/format";
+import { isLoopback } from "@/lib/loopback";
 
 /** Make a link to the report that expires, and list and revoke those that there are. */
 export function ShareMenu({ reportId }: { reportId: string }) {
@@ -43,13 +45,11 @@ function NewLink({ reportId }: { reportId: string }) {
     },
   });
   return (
-    <form
+    <Form
       aria-label="New share link"
       className="space-y-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!create.isPending) create.mutate();
-      }}
+      isPending={create.isPending}
+      onSubmit={() => create.mutate()}
     >
       <p className="text-sm">
         Whoever has the link can read and export this report with its text and its review until the link expires,
@@ -71,11 +71,9 @@ function NewLink({ reportId }: { reportId: string }) {
       </Button>
       {create.error ? <ErrorNotice error={create.error} /> : null}
       <div role="status">{create.data ? <Address path={create.data.path} /> : null}</div>
-    </form>
+    </Form>
   );
 }
-
-const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 function Address({ path }: { path: string }) {
   const address = `${window.location.origin}${path}`;
@@ -85,7 +83,7 @@ function Address({ path }: { path: string }) {
       <p className="mt-1 text-sm [overflow-wrap:anywhere]">
         <code>{address}</code> <CopyButton text={address} label="the link" />
       </p>
-      {LOOPBACK.has(window.location.hostname) ? (
+      {isLoopback() ? (
         <p className="mt-1 text-sm">
           This address reaches a server on the same machine only, so others cannot open it. To share with them, open
           this page at the address by which they reach the server.

@@ -66,7 +66,7 @@ export function HeatMap({ newestFirst, shown }: { newestFirst: readonly Timeline
           ))}
           <tr>
             <th scope="row" className={`${HEAD} font-normal text-soft`}>
-              Text
+              Text since its last report
             </th>
             {reports.map((report, index) => (
               <td key={report.id} className={`${CELL} text-soft`}>

@@ -17,5 +17,5 @@ test("a text is compared with that of the report before it that has the same tit
     { title: "Lease", inputs_fingerprint: "x" },
   ];
   const changes = newestFirst.map((_, index) => textChange(newestFirst, index));
-  expect(changes).toEqual(["changed", "first listed", "same", "first listed"]);
+  expect(changes).toEqual(["changed", "first report", "same", "first report"]);
 });

@@ -11,13 +11,13 @@ export function checksOf(newestFirst: readonly Pick<TimelineReport, "outcomes">[
   return [...newest.entries()].sort(([, a], [, b]) => order.indexOf(a) - order.indexOf(b)).map(([check]) => check);
 }
 
-/** Whether the evaluated text is that of the report before with the same title. */
+/** Whether the evaluated text is that of the report before with the same title, as far as there is one. */
 export function textChange(
   newestFirst: readonly Pick<TimelineReport, "inputs_fingerprint" | "title">[],
   index: number,
 ): string {
   const report = newestFirst[index];
   const before = newestFirst.slice(index + 1).find((other) => other.title === report?.title);
-  if (!before) return "first listed";
+  if (!before) return "first report";
   return report?.inputs_fingerprint === before.inputs_fingerprint ? "same" : "changed";
 }

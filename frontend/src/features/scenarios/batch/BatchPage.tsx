@@ -190,7 +190,7 @@ function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
     { name: "Required pass rate", value: labels.required },
     ...(evidence ? evidenceFacts(evidence, summary) : []),
     { name: "Average score", value: formatScore(summary.average_score) },
-    { name: "pass^k", value: figure("pass^k") ?? "too few runs" },
+    { name: "pass^k", value: separated(figure("pass^k") ?? "too few runs") },
     ...(summary.identical ? [{ name: "Identical runs", value: figure("identical") ?? UNKNOWN }] : []),
     { name: "Cost", value: describeCost(summary.cost) },
     ...(summary.lost ? [{ name: "In flight at an end", value: figure("in flight") ?? UNKNOWN }] : []),
@@ -206,6 +206,11 @@ function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
     ...(summary.turns ? [{ name: "Turns", value: figure("turns") ?? UNKNOWN }] : []),
     { name: "Batch", value: batch.batch_id, code: true, copy: true },
   ];
+}
+
+/** Values that a terminal shows in columns, with semicolons between them. */
+function separated(columns: string): string {
+  return columns.replaceAll(/ {2,}(?=\d)/g, "; ");
 }
 
 function evidenceFacts(evidence: Evidence, summary: BatchSummary): Fact[] {

@@ -2,9 +2,9 @@
 import { useState } from "react";
 import type { BatchDetail, RunGroup } from "@/api/types";
 import { Button } from "@/components/Button";
-import { CopyButton } from "@/components/CopyButton";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, pluralize } from "@/lib/format";
+import { Command } from "../Command";
 import { type CauseLabels, describeFailure, describeReason, outcomeLabel } from "../labels";
 import { RunLink } from "../RunLink";
 
@@ -29,23 +29,20 @@ export function Errors({ detail: { summary, cause_labels: causes } }: { detail: 
 }
 
 export function PendingRuns({ detail: { summary } }: { detail: BatchDetail }) {
-  const collect = `salvo collect ${summary.batch_id}`;
   return (
     <p className="max-w-prose">
       The judges of these runs were asked through a provider’s batch API, which answers within a day. Until then the
-      runs have neither passed nor failed. Fetch the votes with <code>{collect}</code>{" "}
-      <CopyButton text={collect} label="the command" />
+      runs have neither passed nor failed. Fetch the votes with <Command text={`salvo collect ${summary.batch_id}`} />
     </p>
   );
 }
 
-export function SkippedRuns({ detail: { summary, running, cause_labels: causes } }: { detail: BatchDetail }) {
+export function SkippedRuns({ detail: { summary, is_named, running, cause_labels: causes } }: { detail: BatchDetail }) {
   const skippedCounts = [
     summary.not_run ? `${formatCount(summary.not_run)} not run` : "",
     summary.interrupted ? `${formatCount(summary.interrupted)} interrupted` : "",
     summary.missing ? `${formatCount(summary.missing)} without a result` : "",
   ].filter(Boolean);
-  const resume = `salvo run --resume ${summary.batch_id}`;
   return (
     <>
       <p className="mb-2">
@@ -58,7 +55,15 @@ export function SkippedRuns({ detail: { summary, running, cause_labels: causes }
       />
       {running ? null : (
         <p className="mt-2">
-          Run them with <code>{resume}</code> <CopyButton text={resume} label="the command" />
+          {is_named ? (
+            <>
+              Run them with the same <code>salvo run --batch</code> or <code>--shard</code> again.
+            </>
+          ) : (
+            <>
+              Run them with <Command text={`salvo run --resume ${summary.batch_id}`} />
+            </>
+          )}
         </p>
       )}
     </>
@@ -127,7 +132,7 @@ function RunLinks({ ids, count }: { ids: readonly string[]; count: number }) {
         <RunLink key={id} id={id} />
       ))}
       {visible.length < ids.length ? (
-        <Button variant="text" className="px-1 py-0 text-sm" onClick={() => setShowAll(true)}>
+        <Button variant="inline" className="text-sm" onClick={() => setShowAll(true)}>
           {formatCount(ids.length - visible.length)} more
         </Button>
       ) : null}

@@ -2,13 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { queries } from "@/api/queries";
 import type { BatchScore } from "@/api/types";
-import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { FactRows, Section } from "@/components/layout";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, formatTime, pluralize } from "@/lib/format";
 import { OutcomeBadge, VerdictBadge } from "../Badges";
+import { Command } from "../Command";
 import { describeCost } from "../format";
 import { PassRate } from "../PassRate";
 import { RunLink } from "../RunLink";
@@ -41,7 +41,6 @@ export function Scores({ batchId }: { batchId: string }) {
 }
 
 function Score({ score }: { score: BatchScore }) {
-  const command = `salvo report ${score.score_id}`;
   return (
     <div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -89,7 +88,7 @@ function Score({ score }: { score: BatchScore }) {
             </ul>
           ) : null}
           <p className="mt-2">
-            In full: <code>{command}</code> <CopyButton text={command} label="the command" />
+            In full: <Command text={`salvo report ${score.score_id}`} />
           </p>
         </Details>
       </div>

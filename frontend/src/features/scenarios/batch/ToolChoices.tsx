@@ -22,7 +22,7 @@ export function ToolChoices({ batchId }: { batchId: string }) {
     <Section title="Which tools were chosen">
       <p className="mb-2 max-w-prose text-soft">
         A prompt counts by the first tool that the reply asks for. A decoy is a tool that no MCP server of the scenario
-        has.
+        has. A tool that was not offered is one that the model invented.
       </p>
       <Table label="Tool choices" columns={["Prompt", "Right tool", "Right, 95%", "All choices"]}>
         {data.rows.map((row, index) => (
@@ -41,7 +41,7 @@ function ChoiceRow({ row }: { row: ToolChoiceRow }) {
       <th scope="row" className={`${TD} min-w-40 text-left font-normal [overflow-wrap:anywhere]`}>
         <VisibleText>{row.prompt}</VisibleText>
       </th>
-      <td className={`${TD} [overflow-wrap:anywhere]`}>
+      <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
         <VisibleText>{row.expected}</VisibleText>
       </td>
       <td className={`${TD} whitespace-nowrap tabular-nums`}>
@@ -67,7 +67,8 @@ function Choice({ tool }: { tool: ChosenTool }) {
       <VisibleText>{tool.name}</VisibleText>
       <span className="tabular-nums">{formatCount(tool.count)}</span>
       {tool.is_decoy ? <Label tone="red">decoy</Label> : null}
-      {!tool.is_decoy && !tool.is_right ? <Label tone="amber">not right</Label> : null}
+      {tool.is_offered ? null : <Label tone="red">not offered</Label>}
+      {tool.is_offered && !tool.is_decoy && !tool.is_right ? <Label tone="amber">not right</Label> : null}
     </span>
   );
 }

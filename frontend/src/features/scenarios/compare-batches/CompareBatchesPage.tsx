@@ -112,9 +112,7 @@ function ConfigDifferences({ scenarios }: { scenarios: readonly ScenarioComparis
   return (
     <div className="mt-4">
       <Notice>
-        <p className="font-semibold">
-          A and B also differ in the following, which may explain a difference in results:
-        </p>
+        <p className="font-semibold">A and B differ in the following, which may explain a difference in results:</p>
         <ul className="mt-1 list-disc pl-5">
           {differences.map(({ what, a, b, scenarios: affected }) => (
             <li key={`${what} ${affected.join()}`} className="[overflow-wrap:anywhere]">

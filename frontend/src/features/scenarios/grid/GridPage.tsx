@@ -86,7 +86,7 @@ function GridView({ detail }: { detail: GridDetail }) {
 function VariantRow({ variant, standing, labels }: { variant: GridVariant; standing: string; labels: RateLabels }) {
   return (
     <tr>
-      <th scope="row" className={`${TD} text-left font-normal [overflow-wrap:anywhere]`}>
+      <th scope="row" className={`${TD} min-w-40 text-left font-normal [overflow-wrap:anywhere]`}>
         <VisibleText>{variant.name}</VisibleText>
       </th>
       <td className={`${TD} tabular-nums`}>
@@ -112,7 +112,7 @@ function VariantRow({ variant, standing, labels }: { variant: GridVariant; stand
 function CellRow({ cell, labels }: { cell: GridCell; labels: RateLabels }) {
   return (
     <ClickableRow to={`/scenarios/batches/${cell.batch_id}`}>
-      <th scope="row" className={`${TD} text-left font-normal [overflow-wrap:anywhere]`}>
+      <th scope="row" className={`${TD} min-w-40 text-left font-normal [overflow-wrap:anywhere]`}>
         <TextLink to={`/scenarios/batches/${cell.batch_id}`}>
           <VisibleText>{cell.scenario_id}</VisibleText>
         </TextLink>

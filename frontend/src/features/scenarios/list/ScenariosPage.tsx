@@ -6,7 +6,6 @@ import { Label } from "@/components/Badge";
 import { Button, TextLink } from "@/components/Button";
 import { ClickableRow } from "@/components/ClickableRow";
 import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
-import { CopyButton } from "@/components/CopyButton";
 import { FilterSearch, FilterSelect } from "@/components/Filter";
 import { PageTitle, Section, Table, TD } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
@@ -15,6 +14,7 @@ import { VisibleText } from "@/components/VisibleText";
 import { formatTime, pluralize } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
 import { VerdictBadge } from "../Badges";
+import { Command } from "../Command";
 import { ConnectionStatus } from "../ConnectionStatus";
 import { formatLatencies, formatSpending, modelName } from "../format";
 import { completionCounts } from "../labels";
@@ -155,8 +155,7 @@ function NoRuns({ folder }: { folder: string }) {
   return (
     <Empty title="No runs are stored in this folder yet">
       <p>
-        Run <code>salvo run</code>; the runs appear here as they finish.{" "}
-        <CopyButton text="salvo run" label="the command" />
+        Runs appear here as they finish. Make some with <Command text="salvo run" />
       </p>
       <p className="mt-2 text-sm [overflow-wrap:anywhere]">
         Looking in{" "}

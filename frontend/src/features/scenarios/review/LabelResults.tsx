@@ -6,7 +6,7 @@ import { FactRows, Table, TD } from "@/components/layout";
 import { StatusBanner } from "@/components/StatusBanner";
 import { ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { pluralize } from "@/lib/format";
+import { capitalize, pluralize } from "@/lib/format";
 import { VerdictBadge, verdictTone } from "../Badges";
 import { RunLink } from "../RunLink";
 
@@ -63,7 +63,7 @@ function Results({ result }: { result: LabelResult }) {
           {judge.notices.map((notice) => (
             <Notice key={notice}>{notice}</Notice>
           ))}
-          <FactRows facts={judge.measures} />
+          <FactRows facts={judge.measures.map(({ name, value }) => ({ name: capitalize(name), value }))} />
           <WrongVerdicts title="Passed by the judge, failed by people" runs={judge.wrongly_passed} />
           <WrongVerdicts title="Failed by the judge, passed by people" runs={judge.wrongly_failed} />
         </div>

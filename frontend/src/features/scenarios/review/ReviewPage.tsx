@@ -3,10 +3,12 @@ import { useState } from "react";
 import { useParams } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
-import type { BlindQuestion, LabelAnswer, LabelProgress, LabelRequest } from "@/api/types";
+import type { BlindQuestion, LabelAnswer, LabelProgress } from "@/api/types";
 import { TextLink } from "@/components/Button";
+import type { Draw } from "@/components/DrawForm";
 import { PageTitle, Section } from "@/components/layout";
 import { ErrorNotice, Loading, PageError } from "@/components/states";
+import { useUserName } from "@/features/account/userName";
 import { pluralize } from "@/lib/format";
 import { LabelResults } from "./LabelResults";
 import { QuestionCard } from "./QuestionCard";
@@ -33,12 +35,13 @@ export function ReviewPage() {
 
 function Labelling({ batchId }: { batchId: string }) {
   const client = useQueryClient();
-  const [request, setRequest] = useState<Required<LabelRequest> | null>(null);
+  const user = useUserName();
+  const [request, setRequest] = useState<Draw | null>(null);
   const [progress, setProgress] = useState<LabelProgress | null>(null);
   const [previous, setPrevious] = useState<BlindQuestion | null>(null);
   const [isBack, setBack] = useState(false);
   const start = useMutation({
-    mutationFn: (wanted: Required<LabelRequest>) => api.nextLabel(batchId, wanted),
+    mutationFn: (wanted: Draw) => api.nextLabel(batchId, wanted),
     onSuccess: (next, wanted) => {
       setRequest(wanted);
       setProgress(next);
@@ -62,9 +65,12 @@ function Labelling({ batchId }: { batchId: string }) {
     <>
       {!request || !progress?.question ? (
         <StartForm
+          user={user}
           onStart={(wanted) => start.mutate(wanted)}
           isPending={start.isPending}
-          done={request && progress ? { name: request.reviewer, labelled: progress.labelled } : null}
+          done={
+            request && progress ? { name: request.reviewer, labelled: progress.labelled, wanted: request.number } : null
+          }
         />
       ) : null}
       {start.error ? <ErrorNotice error={start.error} /> : null}

@@ -14,6 +14,7 @@ import { ErrorNotice, Loading, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { OutcomeBadge, outcomeTone } from "../Badges";
+import { Command } from "../Command";
 import { formatDollars, formatTokens, modelName } from "../format";
 import { outcomeSentence } from "../labels";
 import { compareRunsPath } from "../RunLink";
@@ -161,12 +162,10 @@ function ReplayHint({ run }: { run: RunHead }) {
       </p>
     );
   }
-  const command = `salvo replay ${run.run_id}`;
   return (
     <div className="mt-4">
       <p className="flex flex-wrap items-baseline gap-x-2">
-        <span className="text-soft">Recorded. To replay it, run</span> <code>{command}</code>
-        <CopyButton text={command} label="the command" />
+        <span className="text-soft">Recorded. To replay it, run</span> <Command text={`salvo replay ${run.run_id}`} />
       </p>
       <p className="text-sm text-soft [overflow-wrap:anywhere]">
         <VisibleText>{run.replay_note || run.replay_label}</VisibleText>

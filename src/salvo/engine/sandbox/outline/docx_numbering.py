@@ -76,7 +76,7 @@ class Numbering:
             if level is None:
                 return ""
             count = level.start if (counted := counters[index]) is None else counted
-            number = _written(count, "decimal" if definition.is_decimal else level.number_format)
+            number = _format_number(count, "decimal" if definition.is_decimal else level.number_format)
             if number is None:
                 return ""
             label = label.replace(placeholder, number)
@@ -92,7 +92,7 @@ def _level(element: Any) -> _Level:
     )
 
 
-def _written(count: int, number_format: str) -> str | None:
+def _format_number(count: int, number_format: str) -> str | None:
     """Return a number as its format writes it; None for a format that is not known."""
     if number_format == "decimal":
         return str(count)

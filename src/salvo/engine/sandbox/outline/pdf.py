@@ -64,8 +64,8 @@ def _page(reader: PdfReader, node: DictionaryObject, pages: dict[int, int]) -> i
     action = _resolved(node.get("/A"))
     destination = _resolved(node.get("/Dest", action.get("/D") if isinstance(action, DictionaryObject) else None))
     if isinstance(destination, str):
-        named = reader.named_destinations.get(destination)
-        destination = None if named is None else ArrayObject([named.page])
+        target = reader.named_destinations.get(destination)
+        destination = None if target is None else ArrayObject([target.page])
     if not isinstance(destination, ArrayObject) or not destination:
         return None
     target = destination[0]

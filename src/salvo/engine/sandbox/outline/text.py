@@ -16,6 +16,7 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NO_HEADING = re.compile(r"[ \t]*(?:[-*+>|]|\d{1,9}[.)][ \t]|`{3,}|~{3,})")
 """How a paragraph begins that a line of dashes below it does not make a heading."""
+_EMPHASIS = re.compile(r"(?<![*_])(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1(?![*_])")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n[\w-]+:[^\n]*\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
 
@@ -38,7 +39,7 @@ def heading_words(text: str, level: int) -> str:
     words = text.strip()
     marks = "#" * level
     if words.startswith((f"{marks} ", f"{marks}\t")):
-        words = re.sub(r"[ \t]+#+$", "", words[level:])
+        words = _EMPHASIS.sub(r"\2", re.sub(r"[ \t]+#+$", "", words[level:]))
     return " ".join(words.split())
 
 

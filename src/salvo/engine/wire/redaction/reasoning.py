@@ -6,11 +6,10 @@ placeholder stays as it is, so a replay that sends the placeholder has the same 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Any
 
-from salvo.engine.jsonio.canonical import stable_key
+from salvo.engine.jsonio.canonical import hex_digest, stable_key
 
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 _TEXTS = {
@@ -111,6 +110,6 @@ def _thought(value: Any) -> Any:
     if not value or isinstance(value, int | float):
         return value
     if isinstance(value, str):
-        digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hex_digest(value)
         return value if _PLACEHOLDER.fullmatch(value) else f"[reasoning sha256:{digest}]"
     return value if isinstance(value, dict) and set(value) == {"sha256"} else {"sha256": stable_key(value)}

@@ -7,8 +7,7 @@ its signature.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from salvo.engine.jsonio import json_codec, surrogates
@@ -20,52 +19,17 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical_report, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
+from salvo.playbooks.audit.verification.finding import (
+    VerificationFinding,
+    altered,
+    holds,
+    join_first,
+    unknown,
+)
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.report.evidence.quotes import is_same_passage
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
-from salvo.records import record
-
-_MAX_DIFFERENCES = 5
-"""The number of differences that a message names."""
-
-
-def listed(changes: Iterable[str], separator: str = "; ") -> str:
-    """Return the first changes, and how many more there are."""
-    parts = list(changes)
-    more = len(parts) - _MAX_DIFFERENCES
-    return separator.join((*parts[:_MAX_DIFFERENCES], *([f"and {more:,} more"] if more > 0 else [])))
-
-
-class VerificationState(StrEnum):
-    HOLDS = "holds"
-    """It is what was logged, or what was signed."""
-    ALTERED = "altered"
-    UNKNOWN = "unknown"
-    """It cannot be determined, because something is missing."""
-    CONTRADICTED = "contradicted"
-    """Something else that was verified contradicts it, such as the votes of a report. It may never have been right."""
-    NOT_SIGNED = "not_signed"
-    """A key was required, and nobody signed it."""
-    OTHER_KEY = "other_key"
-    """It is unaltered since it was signed, but not by the key that was required."""
-    REVOKED_KEY = "revoked_key"
-    """It is unaltered since it was signed, but by a key that was revoked."""
-    NOT_TRUSTED = "not_trusted"
-    """None of the authorities that were named vouches for it."""
-
-
-@record
-class VerificationFinding:
-    part: str
-    """What was verified: the report, the votes, the audit log …"""
-    standing: VerificationState
-    message: str
-
-    @property
-    def failed(self) -> bool:
-        """Return whether it is not what it should be. What is unknown has not failed."""
-        return self.standing not in (VerificationState.HOLDS, VerificationState.UNKNOWN)
 
 
 def stored(report_id: str, evaluation: RawEvaluation | None, log: Sequence[AuditEntry]) -> list[VerificationFinding]:
@@ -77,7 +41,7 @@ def stored(report_id: str, evaluation: RawEvaluation | None, log: Sequence[Audit
         return [_check_unlogged(evaluation), chain(log)]
     if not entry.intact:
         message = f"The audit log's entry for {report_id} was altered: the report cannot be checked against it."
-        return [_unknown("report", message), chain(log)]
+        return [unknown("report", message), chain(log)]
     document = _parse_object(evaluation.report)
     inputs = _inputs(evaluation.inputs)
     return [
@@ -102,24 +66,24 @@ def against_database(
 
 
 def not_in_database() -> VerificationFinding:
-    return _unknown("database", "This database does not have the report.")
+    return unknown("database", "This database does not have the report.")
 
 
 def database_unavailable(reason: str) -> VerificationFinding:
-    return _unknown("database", f"The database could not be read. {reason}")
+    return unknown("database", f"The database could not be read. {reason}")
 
 
 def chain(log: Sequence[AuditEntry], head: str | None = None) -> VerificationFinding:
     """Verify the audit log itself; `head` is the hash of an entry that was kept elsewhere."""
     if chain_break := audit_log.check(log):
-        return _altered("audit log", chain_break)
+        return altered("audit log", chain_break)
     if head is not None and head not in {entry.hash for entry in log}:
-        return _altered("audit log", f"The audit log was truncated or replaced: {head} is not in it.")
+        return altered("audit log", f"The audit log was truncated or replaced: {head} is not in it.")
     if not log:
-        return _unknown("audit log", "The audit log is empty.")
+        return unknown("audit log", "The audit log is empty.")
     head_note = "" if head is None else " The hash that you kept is in it."
     entries = pluralize(len(log), "entry", "entries")
-    return _holds(
+    return holds(
         "audit log", f"The audit log is consistent: {entries}, each with the hash of the previous one.{head_note}"
     )
 
@@ -132,16 +96,16 @@ def _check_deletion(report_id: str, log: Sequence[AuditEntry]) -> VerificationFi
     for entry in log:
         if entry.action == audit_log.DELETION and entry.report_id == report_id:
             message = f"The evaluation {report_id} was deleted on {entry.at}, according to the audit log."
-            return _unknown("evaluation", message)
-    return _altered("evaluation", f"The evaluation {report_id} was removed, but the audit log records no deletion.")
+            return unknown("evaluation", message)
+    return altered("evaluation", f"The evaluation {report_id} was removed, but the audit log records no deletion.")
 
 
 def _check_unlogged(evaluation: RawEvaluation) -> VerificationFinding:
     if evaluation.state == State.DONE:
-        return _altered("report", f"The audit log has no entry for the report {evaluation.id}.")
+        return altered("report", f"The audit log has no entry for the report {evaluation.id}.")
     if evaluation.report is not None:
-        return _altered("report", f"The report {evaluation.id} was inserted: the audit log has no entry for it.")
-    return _unknown("report", f"The evaluation {evaluation.id} has no report yet: it is {evaluation.state}.")
+        return altered("report", f"The report {evaluation.id} was inserted: the audit log has no entry for it.")
+    return unknown("report", f"The evaluation {evaluation.id} has no report yet: it is {evaluation.state}.")
 
 
 def _check_playbook(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFinding:
@@ -149,30 +113,30 @@ def _check_playbook(evaluation: RawEvaluation, entry: AuditEntry) -> Verificatio
     try:
         computed = Playbook("", "", (), Variance(), _parse_object(evaluation.playbook) or {}).logic_hash
     except (KeyError, AttributeError, InputError):
-        return _altered("playbook", "The playbook was altered after it was stored: it is no longer a playbook.")
+        return altered("playbook", "The playbook was altered after it was stored: it is no longer a playbook.")
     if computed != logged or evaluation.playbook_hash != logged:
-        return _altered(
+        return altered(
             "playbook",
             f"The playbook was altered after it was stored: its hash is {computed}, the audit log says {logged}.",
         )
-    return _holds("playbook", f"The playbook is the one that was used: {computed}.")
+    return holds("playbook", f"The playbook is the one that was used: {computed}.")
 
 
 def _check_inputs(evaluation: RawEvaluation, inputs: Inputs | None, entry: AuditEntry) -> VerificationFinding:
     logged = entry.content.get("inputs_fingerprint")
     if evaluation.inputs is None and not evaluation.stored_in_full:
-        return _unknown("inputs", f"The texts are not stored, only their fingerprint: {logged}.")
+        return unknown("inputs", f"The texts are not stored, only their fingerprint: {logged}.")
     if inputs is None:
-        return _altered("inputs", "The texts were removed or damaged after they were stored.")
+        return altered("inputs", "The texts were removed or damaged after they were stored.")
     if inputs.fingerprint != logged:
-        return _altered(
+        return altered(
             "inputs",
             f"The texts were altered after they were stored{_suspects(inputs)}: "
             f"their fingerprint is {inputs.fingerprint}, the audit log says {logged}.",
         )
     if evaluation.inputs_fingerprint != logged:
-        return _altered("inputs", f"The fingerprint of the texts was altered after it was stored: it was {logged}.")
-    return _holds("inputs", f"The texts are those that were evaluated: {logged}.")
+        return altered("inputs", f"The fingerprint of the texts was altered after it was stored: it was {logged}.")
+    return holds("inputs", f"The texts are those that were evaluated: {logged}.")
 
 
 def _suspects(inputs: Inputs) -> str:
@@ -192,12 +156,12 @@ def _check_report(
     logged = _logged_hashes(entry)[-1]
     computed = _computed_hash(document)
     if computed is None:
-        return _altered("report", "The report was removed or damaged after it was stored.")
+        return altered("report", "The report was removed or damaged after it was stored.")
     if computed == logged and evaluation.report_hash == logged:
-        return _holds("report", f"The report is unchanged: {logged}.")
+        return holds("report", f"The report is unchanged: {logged}.")
     parts = _known_differences(_normal(document or {}), evaluation.votes, entry)
-    changes = listed(parts) or f"its hash is {computed}, the audit log says {logged}. The changed part is unknown"
-    return _altered("report", f"The report was altered after it was stored: {changes}.")
+    changes = join_first(parts) or f"its hash is {computed}, the audit log says {logged}. The changed part is unknown"
+    return altered("report", f"The report was altered after it was stored: {changes}.")
 
 
 def _computed_hash(document: Mapping[str, Any] | None) -> str | None:
@@ -264,8 +228,8 @@ def _check_votes(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFi
         *filter(None, (_vote_change(vote, logged[place]) for place, vote in votes.items() if place in logged)),
     ]
     if changes:
-        return _altered("votes", f"Votes were altered after they were stored: {listed(changes)}.")
-    return _holds("votes", f"All {len(votes)} votes and their recorded calls are unchanged.")
+        return altered("votes", f"Votes were altered after they were stored: {join_first(changes)}.")
+    return holds("votes", f"All {len(votes)} votes and their recorded calls are unchanged.")
 
 
 def _logged_runs(entry: AuditEntry) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -306,8 +270,8 @@ def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None
     }
     changes = [part.text("the report says", "the history says") for part in differences(expected, columns)]
     if changes:
-        return _altered("history", f"The history differs from the report: {listed(changes)}.")
-    return _holds("history", "The history agrees with the report.")
+        return altered("history", f"The history differs from the report: {join_first(changes)}.")
+    return holds("history", "The history agrees with the report.")
 
 
 def _is_measured(report: Mapping[str, Any]) -> bool:
@@ -317,7 +281,7 @@ def _is_measured(report: Mapping[str, Any]) -> bool:
 
 def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -> VerificationFinding:
     if inputs is None:
-        return _unknown("evidence", "The quotes cannot be checked: the text is not stored.")
+        return unknown("evidence", "The quotes cannot be checked: the text is not stored.")
     quotes = list(_quotes(document or {}))
     misplaced = [
         f"{path} is not at {start} to {end}"
@@ -330,36 +294,37 @@ def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -
         if not is_withheld(span) and not is_same_passage(span, inputs.ai_output[start:end])
     ]
     if misplaced:
-        return _altered("evidence", f"Quotes are not in the text where the report says: {listed(misplaced)}.")
-    return _holds("evidence", f"All {len(quotes)} located quotes are in the text where the report says.")
+        return altered("evidence", f"Quotes are not in the text where the report says: {join_first(misplaced)}.")
+    return holds("evidence", f"All {len(quotes)} located quotes are in the text where the report says.")
 
 
-def _quotes(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
+def _quotes(document: Any) -> Iterator[tuple[str, str, int, int]]:
     """Return every text with a location: in citations, runs, dissent, pattern hits and findings."""
-    if isinstance(part, dict):
+    for path, part in _objects_with_paths(document):
         place = part.get("location")
         text = next((part[name] for name in ("span", "text", "area") if isinstance(part.get(name), str)), None)
         if isinstance(place, dict) and text is not None:
             start, end = place.get("start", 0), place.get("end", 0)
             is_span = isinstance(start, int) and isinstance(end, int)
             yield path, text, start if is_span else 0, end if is_span else 0
-        for name, below in part.items():
-            yield from _quotes(below, f"{path}.{name}" if path else name)
-    elif isinstance(part, list):
-        for number, below in enumerate(part):
-            yield from _quotes(below, f"{path}[{number}]")
 
 
-def _other_places(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
+def _other_places(document: Any) -> Iterator[tuple[str, str, int, int]]:
     """Return every further place of a quote that occurs several times."""
-    if isinstance(part, dict):
+    for path, part in _objects_with_paths(document):
         for place in part.get("other_locations", ()):
             yield path, part.get("span", ""), place.get("start", 0), place.get("end", 0)
+
+
+def _objects_with_paths(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return every object in a document, with its path."""
+    if isinstance(part, dict):
+        yield path, part
         for name, below in part.items():
-            yield from _other_places(below, f"{path}.{name}" if path else name)
+            yield from _objects_with_paths(below, f"{path}.{name}" if path else name)
     elif isinstance(part, list):
         for number, below in enumerate(part):
-            yield from _other_places(below, f"{path}[{number}]")
+            yield from _objects_with_paths(below, f"{path}[{number}]")
 
 
 def _matches(span: str, text: str) -> bool:
@@ -371,7 +336,7 @@ def _check_against_log(
 ) -> VerificationFinding:
     computed = report_hash(document)
     if computed in _logged_hashes(entry):
-        return _holds("database", f"The audit log has had this report, with this hash, since {entry.at}.")
+        return holds("database", f"The audit log has had this report, with this hash, since {entry.at}.")
     original = _parse_object(evaluation.report) if evaluation is not None else None
     if original is not None and _computed_hash(original) == _logged_hashes(entry)[0]:
         parts: Iterator[str] = (
@@ -382,8 +347,8 @@ def _check_against_log(
     else:
         parts = _known_differences(_normal(document), (), entry)
     hashes = f"its hash is {computed}, the audit log says {_logged_hashes(entry)[0]}"
-    changes = listed(parts) or hashes
-    return _altered("database", f"The report in the file differs from the stored one: {changes}.")
+    changes = join_first(parts) or hashes
+    return altered("database", f"The report in the file differs from the stored one: {changes}.")
 
 
 def _normal(document: Mapping[str, Any]) -> Any:
@@ -417,15 +382,3 @@ def _at(document: Any, path: str) -> Any:
     for name in path.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document
-
-
-def _holds(part: str, message: str) -> VerificationFinding:
-    return VerificationFinding(part, VerificationState.HOLDS, message)
-
-
-def _altered(part: str, message: str) -> VerificationFinding:
-    return VerificationFinding(part, VerificationState.ALTERED, message)
-
-
-def _unknown(part: str, message: str) -> VerificationFinding:
-    return VerificationFinding(part, VerificationState.UNKNOWN, message)

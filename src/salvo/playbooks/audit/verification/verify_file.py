@@ -13,8 +13,8 @@ from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.report_file import PAYLOAD_TYPES, ReportContent, payload_type, split_document
 from salvo.playbooks.audit.signatures import signs_bytes, signs_content
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
-from salvo.playbooks.report.report import Signature
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
+from salvo.playbooks.report.report_document import Signature
 
 _NO_KEYS = KnownKeys()
 _OLDER_SCHEME = (

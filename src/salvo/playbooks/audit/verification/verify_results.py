@@ -11,7 +11,7 @@ from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import InputError, PlaybookError
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.enums import Result
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Playbook

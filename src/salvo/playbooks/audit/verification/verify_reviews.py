@@ -7,7 +7,7 @@ from typing import Any
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState, listed
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState, join_first
 from salvo.playbooks.audit.verification.verify_rows import row_changes
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.review.build_section import review_section
@@ -31,7 +31,7 @@ def check_reviews(rows: RawRows, log: LoggedRows) -> list[VerificationFinding]:
         return [VerificationFinding(PART, VerificationState.UNKNOWN, message)]
     changes = [*_changes(rows, logged.reviews)]
     if changes:
-        message = f"Review events were altered after they were stored: {listed(changes)}."
+        message = f"Review events were altered after they were stored: {join_first(changes)}."
         return [VerificationFinding(PART, VerificationState.ALTERED, message)]
     events = pluralize(len(rows.reviews), "review event is", "review events are")
     message = f"{events} what the audit log says, with the names and texts as they were written."
@@ -74,7 +74,7 @@ def check_section_in_log(section: ReviewSection, rows: RawRows, logged: LoggedEv
         if columns.get("sequence", 0) < newest
     ]
     if changes:
-        message = f"The review in the file differs from the audit log: {listed(changes)}."
+        message = f"The review in the file differs from the audit log: {join_first(changes)}."
         return VerificationFinding(PART, VerificationState.ALTERED, message)
     later = f" {pluralize(len(others), 'event')} came after it." if others else ""
     message = f"The audit log has every review event of the file.{later}"

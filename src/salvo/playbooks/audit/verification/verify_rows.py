@@ -17,7 +17,7 @@ from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import LONG_COLUMNS
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState, listed
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState, join_first
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.records import RawRow, RawRows, State
@@ -53,7 +53,7 @@ def check_rows(rows: RawRows, log: LoggedRows) -> VerificationFinding:
         *_single_row_changes(documents, rows.document, logged.document),
     ]
     if changes:
-        return _altered(f"Rows were altered after they were stored: {listed(changes)}.")
+        return _altered(f"Rows were altered after they were stored: {join_first(changes)}.")
     unverified = [*_unverified(rows, expected, logged, log)]
     if unverified:
         return _unknown(
@@ -232,11 +232,11 @@ def check_unreferenced(
     changes += [f"the row {name} of {playbooks.name} was removed" for name in log.playbooks if name not in hashes]
     findings = []
     if changes:
-        findings.append(_altered(f"Rows were altered after they were stored: {listed(changes)}."))
+        findings.append(_altered(f"Rows were altered after they were stored: {join_first(changes)}."))
     if unlogged:
         findings.append(
             _unknown(
-                f"No entry of the audit log names these playbooks: {listed(unlogged, ', ')}. They were "
+                f"No entry of the audit log names these playbooks: {join_first(unlogged, ', ')}. They were "
                 "inserted, or used by an earlier version of Salvo in an evaluation that did not end with a report."
             )
         )
@@ -260,7 +260,7 @@ def check_saved_playbooks(rows: Iterable[RawRow], log: LoggedRows) -> Verificati
     removed = [place for place in log.playbook_versions if place not in stored]
     changes += [f"version {number} of {_excerpt(name)} was removed" for name, number in removed]
     if changes:
-        return _altered(f"Saved playbooks were altered: {listed(changes)}.")
+        return _altered(f"Saved playbooks were altered: {join_first(changes)}.")
     message = f"Saved playbooks: {pluralize(len(stored), 'version')}, each as it was saved."
     return VerificationFinding("rows", VerificationState.HOLDS, message)
 
@@ -279,9 +279,9 @@ def check_document_batches(rows: Iterable[RawRow], log: LoggedRows) -> Verificat
             unlogged.append(_excerpt(batch_id))
     changes += [f"the batch {_excerpt(name)} was removed" for name in log.document_batches if name not in stored]
     if changes:
-        return _altered(f"Batches of documents were altered: {listed(changes)}.")
+        return _altered(f"Batches of documents were altered: {join_first(changes)}.")
     if unlogged:
-        return _unknown(f"The audit log has no entry about these batches of documents: {listed(unlogged, ', ')}.")
+        return _unknown(f"The audit log has no entry about these batches of documents: {join_first(unlogged, ', ')}.")
     message = f"{pluralize(len(stored), 'batch', 'batches')} of documents: what the audit log says."
     return VerificationFinding("rows", VerificationState.HOLDS, message)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState, listed
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState, join_first
 from salvo.playbooks.audit.verification.verify_rows import row_changes
 from salvo.playbooks.store.records import RawRows
 from salvo.playbooks.store.tables import share_links
@@ -24,7 +24,7 @@ def check_share_links(rows: RawRows, log: LoggedRows) -> list[VerificationFindin
         return [VerificationFinding(PART, VerificationState.UNKNOWN, message)]
     changes = [*_changes(rows, logged)]
     if changes:
-        message = f"Share links were altered after they were stored: {listed(changes)}."
+        message = f"Share links were altered after they were stored: {join_first(changes)}."
         return [VerificationFinding(PART, VerificationState.ALTERED, message)]
     message = f"{pluralize(len(rows.share_links), 'share link is', 'share links are')} what the audit log says."
     return [VerificationFinding(PART, VerificationState.HOLDS, message)]

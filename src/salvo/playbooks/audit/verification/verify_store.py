@@ -11,8 +11,15 @@ from salvo.errors import StoreError, UnknownIdError
 from salvo.playbooks.audit import chain_signatures
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows, project
-from salvo.playbooks.audit.verification import verify, verify_results, verify_reviews, verify_rows, verify_share_links
-from salvo.playbooks.audit.verification.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verification import (
+    verify,
+    verify_results,
+    verify_reviews,
+    verify_rows,
+    verify_share_links,
+    verify_users,
+)
+from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.store import EvaluationStore
 
@@ -77,6 +84,7 @@ def verify_all(store: EvaluationStore) -> list[VerificationFinding]:
     document_batches = store.batches.raw_rows()
     if document_batches or logged.document_batches:
         findings.append(verify_rows.check_document_batches(document_batches, logged))
+    findings += verify_users.check_users(store.accounts.users.raw_rows(), logged)
     return [*findings, verify.chain(log)]
 
 

@@ -192,7 +192,7 @@ def _letter_shift(words: list[str]) -> int | None:
             counts[shift] = counts.get(shift, 0) + 1
     if not counts:
         return None
-    shift = max(counts, key=lambda each: counts[each])
+    shift = max(counts, key=lambda letter: counts[letter])
     return shift if counts[shift] >= 2 and counts[shift] * 6 >= len(words) and _FREQUENT.isdisjoint(words) else None
 
 

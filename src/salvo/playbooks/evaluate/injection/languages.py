@@ -16,55 +16,31 @@ from importlib.resources import files
 from typing import Any
 
 
+def _pattern(template: str) -> cached_property[re.Pattern[str]]:
+    """Return a property: the words of a language in this template. Most texts need few, so each is compiled late."""
+    return cached_property(lambda language: re.compile(template.format_map(language.words)))
+
+
 class _Language:
-    """The words of one language, as patterns. Most texts need few, and compiling all would delay every command."""
+    """The words of one language, as patterns."""
 
     def __init__(self, groups: Mapping[str, Any]) -> None:
         self.function_words = frozenset(groups["function_words"].split())
-        self._words = {name: words if isinstance(words, str) else "|".join(words) for name, words in groups.items()}
+        self.words = {name: words if isinstance(words, str) else "|".join(words) for name, words in groups.items()}
 
-    def _pattern(self, template: str) -> re.Pattern[str]:
-        return re.compile(template.format_map(self._words))
-
-    @cached_property
-    def any_sign(self) -> re.Pattern[str]:
-        """A quick search: no rule applies to a sentence without it."""
-        return self._pattern(r"\b(?:{ignore}|{note}|{you_are}|pass\b)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]")
-
-    @cached_property
-    def override(self) -> re.Pattern[str]:
-        return self._pattern(r"\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b")
-
-    @cached_property
-    def earlier(self) -> re.Pattern[str]:
-        return self._pattern(r"\b(?:{earlier})(?!\w)")
-
-    @cached_property
-    def you_are(self) -> re.Pattern[str]:
-        return self._pattern(r"\b(?:{you_are})")
-
-    @cached_property
-    def note_to_evaluator(self) -> re.Pattern[str]:
-        return self._pattern(
-            r"\b(?:{note})[, ]{{0,2}}(?:{evaluator}|{machine})(?!\w)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"
-        )
-
-    @cached_property
-    def note_to_machine(self) -> re.Pattern[str]:
-        return self._pattern(r"\b(?:{note})[, ]{{0,2}}(?:{machine})(?!\w)")
-
-    @cached_property
-    def request(self) -> re.Pattern[str]:
-        return self._pattern(r"\b(?:{ask})(?!\w)")
-
-    @cached_property
-    def wish(self) -> re.Pattern[str]:
-        """What only a text that wants to pass would say."""
-        return self._pattern(r"\b(?:(?:{good})(?!\w)|{no_problem})|\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b")
-
-    @cached_property
-    def demanded_result(self) -> re.Pattern[str]:
-        return self._pattern(r"\b(?:{result})(?!\w).{{0,60}}?['(]?\bpass\b")
+    any_sign = _pattern(r"\b(?:{ignore}|{note}|{you_are}|pass\b)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]")
+    """A quick search: no rule applies to a sentence without it."""
+    override = _pattern(r"\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b")
+    earlier = _pattern(r"\b(?:{earlier})(?!\w)")
+    you_are = _pattern(r"\b(?:{you_are})")
+    note_to_evaluator = _pattern(
+        r"\b(?:{note})[, ]{{0,2}}(?:{evaluator}|{machine})(?!\w)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"
+    )
+    note_to_machine = _pattern(r"\b(?:{note})[, ]{{0,2}}(?:{machine})(?!\w)")
+    request = _pattern(r"\b(?:{ask})(?!\w)")
+    wish = _pattern(r"\b(?:(?:{good})(?!\w)|{no_problem})|\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b")
+    """What only a text that wants to pass would say."""
+    demanded_result = _pattern(r"\b(?:{result})(?!\w).{{0,60}}?['(]?\bpass\b")
 
 
 def kind_of_sentence(sentence: str, words: set[str]) -> str | None:

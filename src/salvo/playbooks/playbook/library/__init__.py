@@ -12,6 +12,7 @@ from salvo.engine.text.messages import did_you_mean
 from salvo.errors import UsageError
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.document import LARGEST
+from salvo.playbooks.playbook.validate import read
 
 STARTER = "ai_plugin_observability_v1"
 
@@ -30,8 +31,6 @@ def find(name: str) -> Playbook:
             f"There is no playbook {name!r}, neither in the library nor as a file{did_you_mean(name, names())}",
             hint=f"The library has: {', '.join(names())}.",
         )
-    from salvo.playbooks.playbook.validate import read  # 0.1 s, with Pydantic; the playbooks of the library are valid
-
     return read(read_up_to(Path(name), LARGEST), name)
 
 

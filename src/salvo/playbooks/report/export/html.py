@@ -13,7 +13,7 @@ from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.html.templates import print_margins, render_page, stylesheet
 from salvo.playbooks.enums import DISCLAIMERS, Result, ShownStatus
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
-from salvo.playbooks.report import identity_labels, labels, verdict_reasons
+from salvo.playbooks.report import check_labels, identity_labels, labels, verdict_reasons
 from salvo.playbooks.report.export import annotated_text
 from salvo.playbooks.report.report import CheckResult, Report
 from salvo.playbooks.review import wording
@@ -36,6 +36,18 @@ _SIGNS = {
 }
 
 
+_TEMPLATE_NAMES = {
+    "labels": labels,
+    "check_labels": check_labels,
+    "review_labels": wording,
+    "check_title": verdict_reasons.check_title,
+    "anchor": annotated_text.anchor,
+    "signs": _SIGNS,
+    "most_quotes": _QUOTES,
+}
+"""What the template knows for every report."""
+
+
 def render(
     report: Report,
     inputs: Inputs | None = None,
@@ -56,26 +68,21 @@ def render(
     return render_page(
         PACKAGE,
         "report.html",
+        **_TEMPLATE_NAMES,
         title=f"{shown_result(report, review)} – {title} – {report.report_id}",
         style=_style() + print_margins(" ".join(DISCLAIMERS), header=title),
         document_title=title,
         identity=identity_labels.identity(report),
         verdict=verdict_reasons.verdict_reasons(deciding),
         next_steps=verdict_reasons.next_steps(report),
-        check_title=verdict_reasons.check_title,
         columns=_columns(report),
         cells=lambda check: [_CELLS[name](check) for name in _columns(report)],
         report=report,
         deciding=deciding,
         review=review,
-        review_labels=wording,
         summary=report.summary,
         status=status,
-        signs=_SIGNS,
-        labels=labels,
         signature_rows=_signature_rows(signed_by),
-        most_quotes=_QUOTES,
-        anchor=annotated_text.anchor,
         same_text=same_text,
         text_lines=annotated_text.lines(inputs.ai_output, positions) if inputs else None,
         other_texts=[(NAMES[name], text) for name, text in texts.items() if text is not None and name != "ai_output"],
@@ -87,15 +94,20 @@ def _style() -> str:
     return stylesheet(PACKAGE, "report.css")
 
 
-_CELLS: Mapping[str, Callable[[CheckResult], str]] = {"Confidence": labels.confidence, "Agreement": labels.votes}
+_CELLS: Mapping[str, Callable[[CheckResult], str]] = {
+    "Confidence": check_labels.confidence,
+    "Agreement": check_labels.votes,
+}
 """The columns of the table of checks that mean something for some reports only."""
 
 
 def _columns(report: Report) -> list[str]:
     checks = report.check_results
     means_something = {
-        "Confidence": any(labels.confidence(check) not in (labels.NONE, labels.NOT_CALIBRATED) for check in checks),
-        "Agreement": any(map(labels.shows_votes, checks)),
+        "Confidence": any(
+            check_labels.confidence(check) not in (check_labels.NONE, check_labels.NOT_CALIBRATED) for check in checks
+        ),
+        "Agreement": any(map(check_labels.shows_votes, checks)),
     }
     return [name for name in _CELLS if means_something[name]]
 

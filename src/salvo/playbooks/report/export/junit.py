@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from salvo.engine.text.unicode_escape import visible
 from salvo.playbooks.enums import Result, Status
-from salvo.playbooks.report import labels
+from salvo.playbooks.report import check_labels, labels
 from salvo.playbooks.report.report import CheckResult, Report
 from salvo.playbooks.review.build_section import deciding_report
 from salvo.playbooks.review.section import ReviewSection
@@ -91,7 +91,7 @@ def _tag(check: CheckResult, *, failed: bool) -> str | None:
 
 
 def _lines(check: CheckResult) -> Sequence[str]:
-    quotes = [f"{labels.where_quoted(quote)}: “{quote.span}”" for quote in check.evidence_citations[:_QUOTES]]
-    more = labels.more_passages(check.evidence_citations, _QUOTES)
-    note = labels.visible_note(check.notes)
-    return [*labels.check_notices(check), *filter(None, (note, *quotes, more))]
+    quotes = [f"{check_labels.where_quoted(quote)}: “{quote.span}”" for quote in check.evidence_citations[:_QUOTES]]
+    more = check_labels.more_passages(check.evidence_citations, _QUOTES)
+    note = check_labels.visible_note(check.notes)
+    return [*check_labels.check_notices(check), *filter(None, (note, *quotes, more))]

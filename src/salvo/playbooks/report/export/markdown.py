@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.markdown import code, fenced, inline, markdown_table
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.report import labels
+from salvo.playbooks.report import check_labels, labels
 from salvo.playbooks.report.report import CheckResult, Citation, Location, Report
 from salvo.playbooks.review import wording
 from salvo.playbooks.review.build_section import deciding_report, shown_result
@@ -104,10 +104,10 @@ def _rows(heading: str, rows: Sequence[NamedValue]) -> str:
 
 def _glance(report: Report) -> str:
     rows = [
-        (code(check.check_id), check.severity, f"**{check.result.upper()}**", *labels.measures(report, check))
+        (code(check.check_id), check.severity, f"**{check.result.upper()}**", *check_labels.measures(report, check))
         for check in report.check_results
     ]
-    return markdown_table(("Check", "Severity", "Result", *labels.measure_names(report)), rows)
+    return markdown_table(("Check", "Severity", "Result", *check_labels.measure_names(report)), rows)
 
 
 def _check(number: int, check: CheckResult, review: ReviewSection | None) -> Iterator[str]:
@@ -115,20 +115,20 @@ def _check(number: int, check: CheckResult, review: ReviewSection | None) -> Ite
     if review is not None:
         yield _bullets((f"**{inline(line)}**" for line in review.check_lines(check.check_id)), "")
     yield f"> {inline(check.question)}"
-    yield " · ".join(f"{row.name} **{row.value}**" for row in labels.facts(check))
-    yield inline(labels.decided_by(check))
-    yield from (f"**{sentence}**" for sentence in labels.check_notices(check))
-    yield inline(labels.visible_note(check.notes))
-    if labels.shows_votes(check):
-        yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
+    yield " · ".join(f"{row.name} **{row.value}**" for row in check_labels.facts(check))
+    yield inline(check_labels.decided_by(check))
+    yield from (f"**{sentence}**" for sentence in check_labels.check_notices(check))
+    yield inline(check_labels.visible_note(check.notes))
+    if check_labels.shows_votes(check):
+        yield "\n".join(f"- Run {run.run}: {inline(check_labels.vote(run))}" for run in check.raw_runs)
     yield from _quotes("Evidence", check, check.evidence_citations)
     for dissent in check.dissent:
-        yield f"**Dissent, run {dissent.run} ({dissent.result}):** {inline(labels.visible_note(dissent.notes))}"
+        yield f"**Dissent, run {dissent.run} ({dissent.result}):** {inline(check_labels.visible_note(dissent.notes))}"
         yield from _quotes("Evidence of the dissent", check, dissent.evidence_citations)
     if check.rejected_citations:
-        yield f"**Rejected quotes.** {labels.REJECTED}"
+        yield f"**Rejected quotes.** {check_labels.REJECTED}"
         yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations[:_QUOTES])
-        yield labels.more_passages(check.rejected_citations, _QUOTES)
+        yield check_labels.more_passages(check.rejected_citations, _QUOTES)
     if check.pattern_hits:
         yield "**Pattern hits**"
         yield "\n".join(_hits(check))
@@ -136,15 +136,17 @@ def _check(number: int, check: CheckResult, review: ReviewSection | None) -> Ite
 
 def _quotes(name: str, check: CheckResult, citations: Sequence[Citation]) -> Iterator[str]:
     for citation in citations[:_QUOTES]:
-        context = inline(labels.visible_note(citation.context))
-        yield f"**{name}** ({inline(', '.join(labels.sources(check, citation)))})" + (f": {context}" if context else "")
+        context = inline(check_labels.visible_note(citation.context))
+        yield f"**{name}** ({inline(', '.join(check_labels.sources(check, citation)))})" + (
+            f": {context}" if context else ""
+        )
         yield fenced(citation.span)
-    yield labels.more_passages(citations, _QUOTES)
+    yield check_labels.more_passages(citations, _QUOTES)
 
 
 def _hits(check: CheckResult) -> Iterator[str]:
-    for pattern, hits in labels.hits(check).items():
-        places = ", ".join(f"{code(hit.span)} ({inline(labels.where(hit.location))})" for hit in hits[:_HITS])
+    for pattern, hits in check_labels.hits(check).items():
+        places = ", ".join(f"{code(hit.span)} ({inline(check_labels.where(hit.location))})" for hit in hits[:_HITS])
         more = f" and {len(hits) - _HITS:,} more" if len(hits) > _HITS else ""
         yield f"- {code(pattern)}: {places}{more}"
 
@@ -181,13 +183,14 @@ def _drift(report: Report) -> Iterator[str]:
 
 def _findings(report: Report) -> Iterator[str]:
     for finding in report.artifact_findings:
-        yield f"- {code(finding.kind)}: {inline(finding.message)}{labels.times(finding.count)}{_at(finding.location)}"
+        times = check_labels.times(finding.count)
+        yield f"- {code(finding.kind)}: {inline(finding.message)}{times}{_at(finding.location)}"
         if finding.span is not None:
             yield fenced(finding.span)
 
 
 def _at(location: Location | None) -> str:
-    return f" ({inline(labels.where(location))})" if location else ""
+    return f" ({inline(check_labels.where(location))})" if location else ""
 
 
 def _signed(public_key: str | None) -> str:

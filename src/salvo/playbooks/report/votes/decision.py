@@ -35,7 +35,7 @@ def decide(runs: Sequence[RawRun], needed: int, aggregation: Aggregation, mode: 
 
     An answer that the text does not support is no vote. Reports of earlier versions mark none as unsupported.
     """
-    cast = tally([_answer(run, counts=run.valid) for run in runs], aggregation, mode)
+    valid = tally([_answer(run, counts=run.valid) for run in runs], aggregation, mode)
     voted = tally([_answer(run, counts=run.counts) for run in runs], aggregation, mode)
     agreeing = [run for run in runs if run.counts and run.result is voted.result]
     places = {
@@ -47,14 +47,14 @@ def decide(runs: Sequence[RawRun], needed: int, aggregation: Aggregation, mode: 
     too_few = voted.result is Result.FAIL and len(places) < needed
     has_majority = 2 * len(agreeing) > len(runs)
     # With missing votes the result is indeterminate whatever the text supports.
-    lacks_support = not has_majority and not cast.incomplete and any(run.unsupported for run in runs)
-    raw_result = voted.result if too_few else cast.result if lacks_support else None
+    lacks_support = not has_majority and not valid.incomplete and any(run.unsupported for run in runs)
+    raw_result = voted.result if too_few else valid.result if lacks_support else None
     return Decision(
         result=Result.INDETERMINATE if too_few else voted.result,
         raw_result=None if raw_result is Result.INDETERMINATE else raw_result,
         confidence=voted.confidence,
         consistency=voted.consistency,
-        incomplete=cast.incomplete,
+        incomplete=valid.incomplete,
         agreeing=frozenset(run.run for run in agreeing),
         lacks_support=lacks_support,
         lacks_quotes=too_few,

@@ -66,8 +66,6 @@ class ChangeListener:
                 self._stopping.wait(_RECONNECT_SECONDS)
 
     def _listen_once(self) -> None:
-        from psycopg import Error  # only where PostgreSQL is used
-
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text(f"LISTEN {EVALUATION_CHANNEL}"))
             connection.execute(text(f"LISTEN {QUEUE_CHANNEL}"))
@@ -76,7 +74,7 @@ class ChangeListener:
                 while not self._stopping.is_set():
                     for notification in driver.notifies(timeout=_STOP_SECONDS):
                         self._on_change(notification.channel, notification.payload)
-            except Error as error:
+            except connection.dialect.loaded_dbapi.Error as error:
                 connection.invalidate()
                 raise StoreError("The connection was lost.") from error
             else:

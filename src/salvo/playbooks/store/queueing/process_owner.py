@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import sys
 from functools import cache
 from itertools import count
 from pathlib import Path
+
+if sys.platform != "win32":
+    import pwd
 
 _MAX_PROCESS_ID = 2**31
 _numbers = count(1)
@@ -37,17 +41,15 @@ def machine() -> str:
 
 def system_user() -> str:
     """Return the operating system's name of the user who runs this process, not what the environment says."""
-    if os.name == "posix":
-        import pwd  # only POSIX systems have it
-
+    if sys.platform == "win32":
         try:
-            return pwd.getpwuid(os.geteuid()).pw_name
-        except KeyError:
-            return f"user {os.geteuid()}"
+            return os.getlogin()
+        except OSError:
+            return "unknown user"
     try:
-        return os.getlogin()
-    except OSError:
-        return "unknown user"
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return f"user {os.geteuid()}"
 
 
 def has_ended(owner: str) -> bool:

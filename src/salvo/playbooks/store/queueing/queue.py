@@ -11,11 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, or_, select, update
 
-from salvo.engine.runtime.clock import Clock
 from salvo.errors import TokenUsedError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.store.column_text import as_name
-from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.database import OwnerStore
 from salvo.playbooks.store.queueing import leases, notifications
 from salvo.playbooks.store.queueing.leases import NOBODY, Submission
 from salvo.playbooks.store.records import State
@@ -46,12 +45,7 @@ class AbandonedEvaluations:
     """They need a key that was in the memory of their owner, or texts that are not stored."""
 
 
-class EvaluationQueue:
-    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
-        self._database = database
-        self._clock = clock
-        self._owner = owner
-
+class EvaluationQueue(OwnerStore):
     def lease_columns(self, connection: Connection, submission: Submission | None) -> dict[str, Any]:
         """Return the columns of an evaluation that is begun or resumed, by a command or by the submission's client."""
         now = self._clock.now()

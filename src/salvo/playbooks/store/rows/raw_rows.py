@@ -7,33 +7,23 @@ from typing import Any
 from sqlalchemy import Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
+from salvo.playbooks.store import tables
 from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.records import RawRow, RawRows
-from salvo.playbooks.store.tables import (
-    baselines,
-    batches,
-    documents,
-    evaluations,
-    playbook_versions,
-    playbooks,
-    review_texts,
-    reviews,
-    share_links,
-    votes,
-)
 
 
 def load(connection: Connection, evaluation_id: str) -> RawRows:
-    evaluation = _first(_rows(connection, evaluations, id=evaluation_id))
-    baseline = _first(_rows(connection, baselines, evaluation_id=evaluation_id))
-    used = [] if evaluation is None else _rows(connection, playbooks, logic_hash=evaluation["playbook_hash"])
-    vote_rows = tuple(_rows(connection, votes, evaluation_id=evaluation_id))
-    review_rows = tuple(_rows(connection, reviews, evaluation_id=evaluation_id))
-    of_reviews = select(reviews.c.event_id).where(reviews.c.evaluation_id == evaluation_id)
-    texts = connection.execute(select(*map(_raw, review_texts.c)).where(review_texts.c.event_id.in_(of_reviews)))
+    evaluation = _first(_rows(connection, tables.evaluations, id=evaluation_id))
+    baseline = _first(_rows(connection, tables.baselines, evaluation_id=evaluation_id))
+    used = [] if evaluation is None else _rows(connection, tables.playbooks, logic_hash=evaluation["playbook_hash"])
+    vote_rows = tuple(_rows(connection, tables.votes, evaluation_id=evaluation_id))
+    review_rows = tuple(_rows(connection, tables.reviews, evaluation_id=evaluation_id))
+    of_reviews = select(tables.reviews.c.event_id).where(tables.reviews.c.evaluation_id == evaluation_id)
+    about_reviews = tables.review_texts.c.event_id.in_(of_reviews)
+    texts = connection.execute(select(*map(_raw, tables.review_texts.c)).where(about_reviews))
     text_rows = tuple(dict(row) for row in texts.mappings())
-    document = _first(_rows(connection, documents, evaluation_id=evaluation_id))
-    links = tuple(_rows(connection, share_links, evaluation_id=evaluation_id))
+    document = _first(_rows(connection, tables.documents, evaluation_id=evaluation_id))
+    links = tuple(_rows(connection, tables.share_links, evaluation_id=evaluation_id))
     return RawRows(evaluation, _first(used), vote_rows, baseline, document, review_rows, text_rows, links)
 
 
@@ -42,15 +32,21 @@ def _first(rows: list[RawRow]) -> RawRow | None:
 
 
 def list_playbooks(connection: Connection) -> list[RawRow]:
-    return _rows(connection, playbooks)
+    return _rows(connection, tables.playbooks)
 
 
 def list_batches(connection: Connection) -> list[RawRow]:
-    return _rows(connection, batches)
+    return _rows(connection, tables.batches)
 
 
 def list_playbook_versions(connection: Connection) -> list[RawRow]:
-    return _rows(connection, playbook_versions)
+    return _rows(connection, tables.playbook_versions)
+
+
+def list_users(connection: Connection) -> list[RawRow]:
+    """Return the users without the hashes of their passwords, which verify nothing and belong in no message."""
+    columns = [_raw(column) for column in tables.users.c if column.name != "password_hash"]
+    return [dict(row) for row in connection.execute(select(*columns)).mappings()]
 
 
 def list_ids(connection: Connection) -> list[str]:
@@ -58,18 +54,19 @@ def list_ids(connection: Connection) -> list[str]:
 
 
 def _all_ids(connection: Connection) -> list[Any]:
-    return list(connection.scalars(select(_raw(evaluations.c.id)).order_by(evaluations.c.id)))
+    return list(connection.scalars(select(_raw(tables.evaluations.c.id)).order_by(tables.evaluations.c.id)))
 
 
 def list_orphans(connection: Connection) -> list[tuple[str, str]]:
     """Return the tables and ids of rows about what is not stored, or whose id is no text."""
-    stored = select(evaluations.c.id)
+    stored = select(tables.evaluations.c.id)
     no_texts = [evaluation_id for evaluation_id in _all_ids(connection) if not isinstance(evaluation_id, str)]
     references = [
-        (table, table.c.evaluation_id, stored) for table in (votes, baselines, documents, reviews, share_links)
+        (table, table.c.evaluation_id, stored)
+        for table in (tables.votes, tables.baselines, tables.documents, tables.reviews, tables.share_links)
     ]
-    references.append((review_texts, review_texts.c.event_id, select(reviews.c.event_id)))
-    return [(evaluations.name, str(as_logged(evaluation_id))) for evaluation_id in no_texts] + [
+    references.append((tables.review_texts, tables.review_texts.c.event_id, select(tables.reviews.c.event_id)))
+    return [(tables.evaluations.name, str(as_logged(evaluation_id))) for evaluation_id in no_texts] + [
         (table.name, str(as_logged(name)))
         for table, column, existing in references
         for name in connection.scalars(select(_raw(column)).where(column.not_in(existing)).distinct())

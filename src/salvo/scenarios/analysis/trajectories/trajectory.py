@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import jmespath
 from jmespath.exceptions import JMESPathError
 from jmespath.visitor import TreeInterpreter
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.records import record
@@ -19,6 +19,7 @@ from salvo.scenarios.evaluators.builtin.must_not_call import MustNotCallFields, 
 from salvo.scenarios.evaluators.builtin.tool_sequence import ToolSequenceFields, first_mismatch
 from salvo.scenarios.result import AgentRunResult, Cause, ConversationTurn, EvalResult, ToolCall, TraceEvent
 
+Fields = TypeVar("Fields", bound=BaseModel)
 StepKind = Literal["system", "message", "model", "tool", "event", "answer", "end"]
 
 
@@ -239,9 +240,8 @@ def _target(
 
 def _forbidden_target(definition: Mapping[str, Any], result: AgentRunResult) -> AssertionTarget:
     """Return the first call that must not be there, or the end if there is none."""
-    values = {name: value for name, value in definition.items() if name in MustNotCallFields.model_fields}
     try:
-        forbidden = first_forbidden(MustNotCallFields.model_validate(values), result.tool_calls)
+        forbidden = first_forbidden(_typed(MustNotCallFields, definition), result.tool_calls)
     except ValidationError:
         return END
     return END if forbidden is None else AssertionTarget("tool_calls", forbidden[0])
@@ -255,14 +255,17 @@ def _sequence_target(
         return END
     if definition is None:
         return None
-    values = {name: value for name, value in definition.items() if name in ToolSequenceFields.model_fields}
     try:
-        mismatch = first_mismatch(ToolSequenceFields.model_validate(values), result.tool_calls)
+        mismatch = first_mismatch(_typed(ToolSequenceFields, definition), result.tool_calls)
     except ValidationError:
         return None
     if mismatch is None or mismatch.call_index is None:
         return END
     return AssertionTarget("tool_calls", mismatch.call_index)
+
+
+def _typed(model: type[Fields], definition: Mapping[str, Any]) -> Fields:
+    return model.model_validate({name: value for name, value in definition.items() if name in model.model_fields})
 
 
 def _path_target(path: str, result: AgentRunResult) -> AssertionTarget | None:

@@ -20,7 +20,7 @@ class CostLimitFields(FileModel):
 
 
 def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    limit = CostLimitFields.model_validate(assertion.fields).max_usd
+    limit = assertion.typed_fields(CostLimitFields).max_usd
     cost = result.metrics.cost
     if cost is None or math.isnan(cost):
         return _unknown_cost(result, limit)

@@ -61,7 +61,7 @@ def function_type(name: str, function: Callable[..., Any]) -> EvaluatorType:
 async def _evaluate(
     scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
 ) -> EvalResult:
-    fields = CustomFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(CustomFields)
     function = services.load(fields.function)
     return await _judge_by(fields.function, function, fields.min_score, scenario, assertion, result)
 

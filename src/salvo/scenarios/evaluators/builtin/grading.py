@@ -13,9 +13,10 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator
 
-from salvo.engine.chat.base import OutputSchema
+from salvo.engine.chat.base import OutputSchema, object_schema
 
 MOST_GRADES = 100
+REASON = {"type": "string", "description": "Why, in one or two sentences."}
 
 
 def _with_number_keys(value: Any) -> Any:
@@ -50,19 +51,16 @@ def scale_errors(scale: Scale | None, min_grade: int | None) -> Iterator[tuple[s
 def grade_schema(scale: Scale) -> OutputSchema:
     return OutputSchema(
         "scaled_grade",
-        {
-            "type": "object",
-            "properties": {
+        object_schema(
+            {
                 "grade": {
                     "type": "integer",
                     "enum": list(range(min(scale), max(scale) + 1)),
                     "description": "The grade of the run on the scale.",
                 },
-                "reason": {"type": "string", "description": "Why, in one or two sentences."},
-            },
-            "required": ["grade", "reason"],
-            "additionalProperties": False,
-        },
+                "reason": REASON,
+            }
+        ),
     )
 
 

@@ -86,7 +86,7 @@ class Match(NamedTuple):
 def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
-    fields = JmespathFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(JmespathFields)
     path_search = PathSearch(fields.path, result)
     if path_search.is_slow or fields.operator == "regex":
         # A path may take long on a large value, and a pattern on a long text.

@@ -33,7 +33,7 @@ class JsonSchemaFields(FileModel):
 
 
 async def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    fields = JsonSchemaFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(JsonSchemaFields)
     match = await search(fields.path, result)
     violations = await problems_in_time(fields.schema_, match.value)
     missing = f"; expected a value at {fields.path}, {match.note}" if violations and match.value is None else ""

@@ -22,7 +22,7 @@ class LatencyLimitFields(FileModel):
 
 
 def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    limit = LatencyLimitFields.model_validate(assertion.fields).max_seconds
+    limit = assertion.typed_fields(LatencyLimitFields).max_seconds
     latency = result.metrics.latency
     within = at_most(latency, limit)
     message = "" if within else f"the run took {latency:.3g} s, more than {limit:g} s"

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import AliasChoices, ConfigDict, Field
 
 from salvo.engine.chat import catalog
-from salvo.engine.chat.base import OutputSchema, Usage
+from salvo.engine.chat.base import OutputSchema, Usage, object_schema
 from salvo.engine.chat.judge import JudgeVote, Question, fence_tag
 from salvo.engine.jsonio import json_codec
 from salvo.engine.stats.voting import agreement, majority
@@ -23,6 +23,7 @@ from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.evaluators.builtin.grading import (
+    REASON,
     Scale,
     grade_schema,
     median,
@@ -33,7 +34,7 @@ from salvo.scenarios.evaluators.builtin.grading import (
 from salvo.scenarios.result import DEFAULT_JUDGES, AgentRunResult, Cause, EvalResult, ToolCall
 from salvo.scenarios.spec.file_model import FileModel
 from salvo.scenarios.spec.judge_server import JudgeServer
-from salvo.scenarios.spec.schema import Assertion, Scenario
+from salvo.scenarios.spec.schema import Assertion, Scenario, ServerKey, ServerUrl
 
 MAX_BLOCK = 60_000
 """Characters of each block in the prompt. A longer text is cut in the middle, with a note."""
@@ -61,14 +62,8 @@ class JudgeFields(FileModel):
         0.0, ge=0, le=2, description="Not sent to a model that does not take one. null: never sent."
     )
     max_tokens: int | None = Field(None, ge=1, description="The most tokens of an answer. Default: the provider's.")
-    base_url: str | None = Field(
-        None,
-        min_length=1,
-        description="The judge's own server, for a local or compatible one. ${NAME} is filled from the environment.",
-    )
-    api_key: str | None = Field(
-        None, min_length=1, description="The key for it, as ${NAME}. Without it, no key is sent to the base_url."
-    )
+    base_url: ServerUrl = None
+    api_key: ServerKey = None
     scale: Scale | None = Field(
         None,
         description="Grades instead of pass and fail: whole numbers, each with what it means. The score is the median "
@@ -87,18 +82,8 @@ class JudgeFields(FileModel):
         return int(answer["grade"]) >= self.min_grade
 
 
-GRADE = OutputSchema(
-    "grade",
-    {
-        "type": "object",
-        "properties": {
-            "passed": {"type": "boolean", "description": "Whether the run meets the rubric."},
-            "reason": {"type": "string", "description": "Why, in one or two sentences."},
-        },
-        "required": ["passed", "reason"],
-        "additionalProperties": False,
-    },
-)
+_PASSED = {"type": "boolean", "description": "Whether the run meets the rubric."}
+GRADE = OutputSchema("grade", object_schema({"passed": _PASSED, "reason": REASON}))
 
 SYSTEM = """\
 You grade one run of an AI agent against a rubric. Be strict and fair.
@@ -130,9 +115,6 @@ called with arguments and the result or the error it got, or what the agent answ
 
 def _graded(system: str) -> str:
     return system.replace('"passed": true or false', '"grade": a whole number on the scale')
-
-
-GRADED_SYSTEM = _graded(SYSTEM)
 
 
 def judge_question(
@@ -199,7 +181,7 @@ def _omitted(text: str) -> int:
 async def _evaluate(
     scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
 ) -> EvalResult:
-    fields = JudgeFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(JudgeFields)
     model = _judge_model(scenario, assertion.fields)
     if model is None:
         raise InputError(_no_judge(scenario))

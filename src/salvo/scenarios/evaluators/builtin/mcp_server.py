@@ -41,7 +41,7 @@ class McpServerFields(FileModel):
 
 
 def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    fields = McpServerFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(McpServerFields)
     output = result.final_output if isinstance(result.final_output, dict) else {}
     violations = list(_violations(fields, output))
     more = len(violations) - _MAX_SHOWN

@@ -31,7 +31,7 @@ class MustNotCallFields(FileModel):
 def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
-    fields = MustNotCallFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(MustNotCallFields)
     return judge_calls(fields.tools, partial(_result, fields, result.tool_calls))
 
 

@@ -50,7 +50,7 @@ class SimilarityFields(FileModel):
 
 
 async def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    fields = SimilarityFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(SimilarityFields)
     where = fields.path or "the final output"
     match = Match(result.output_text) if fields.path is None else await search(fields.path, result)
     actual = match.value

@@ -63,7 +63,7 @@ class TextFields(FileModel):
 
 
 async def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    fields = TextFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(TextFields)
     text = result.output_text
     # A long text may take long to compare.
     failures = await in_killable_thread(_failures, fields, text)

@@ -26,7 +26,7 @@ class ToolChoiceFields(FileModel):
 
 
 def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
-    fields = ToolChoiceFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(ToolChoiceFields)
     output = result.final_output if isinstance(result.final_output, dict) else {}
     choices: list[dict[str, Any]] = output.get("choices", [])
     errors = [choice for choice in choices if not choice["right"]]
@@ -42,6 +42,8 @@ def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: Eva
 def _mistake(choice: Mapping[str, Any]) -> str:
     chosen = choice["chosen"][0] if choice["chosen"] else "no tool"
     decoy = ", a decoy," if choice["is_decoy"] else ""
+    if choice.get("is_offered") is False:
+        decoy = ", which was not offered,"
     expected = " or ".join(choice["expected"]) or "no tool"
     return f"{excerpt(choice['prompt'], _LENGTH)} to {chosen}{decoy} instead of {expected}"
 

@@ -70,7 +70,7 @@ class ToolSequenceFields(FileModel):
 def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
-    fields = ToolSequenceFields.model_validate(assertion.fields)
+    fields = assertion.typed_fields(ToolSequenceFields)
     return judge_calls(fields.expected, partial(_result, fields, result.tool_calls))
 
 

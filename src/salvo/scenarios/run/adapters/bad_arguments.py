@@ -24,7 +24,7 @@ def bad_arguments(schema: Mapping[str, Any], example: Mapping[str, Any]) -> list
 
     Whether the schema allows them all the same is for the caller to check.
     """
-    cases = [*_missing(schema, example), *_wrong(schema, example)]
+    cases = [*_missing(schema, example), *_invalid_values(schema, example)]
     if schema.get("additionalProperties") is False:
         cases.append((f"has {_UNKNOWN}, which there is not", {**example, _UNKNOWN: 1}))
     return cases[:_MAX_CASES]
@@ -36,7 +36,7 @@ def _missing(schema: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[
         yield f"{name} is missing", {key: value for key, value in example.items() if key != name}
 
 
-def _wrong(schema: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _invalid_values(schema: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     properties = schema.get("properties")
     for name, part in properties.items() if isinstance(properties, Mapping) else ():
         if not isinstance(part, Mapping):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from salvo.engine.chat.base import ChatModel
 from salvo.engine.chat.model import WiredModel
-from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime import user_code
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Wire
@@ -16,6 +16,9 @@ from salvo.records import record
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
 from salvo.scenarios.run.journal import Journal, JournaledModel
 from salvo.scenarios.run.tools.toolbox import ToolBox
+
+if TYPE_CHECKING:
+    from salvo.engine.mcp.listing import ServerListing
 
 
 @record

@@ -6,87 +6,27 @@ of its models and its tool calls are read from the traffic.
 
 from __future__ import annotations
 
-import shlex
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import AfterValidator, Field
 
 from salvo.engine.chat import catalog
-from salvo.engine.chat.base import Stop
-from salvo.engine.gateway.paths import PathRules, path_rule_error
-from salvo.engine.gateway.server import HOST, Gateway
-from salvo.engine.jsonio import json_codec
+from salvo.engine.gateway.server import Gateway
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.runtime.credentials import is_known_credential, looks_secret
-from salvo.engine.runtime.files import write
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
-from salvo.engine.wire.base import Wire
-from salvo.engine.wire.replay import ReplayWire
 from salvo.errors import BadReplyError, ContextTooLongError, InputError, ProviderError
-from salvo.records import record
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped, ToolCall
 from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
+from salvo.scenarios.run.adapters.command_input import CommandOptions, command_environ, pass_input, path_rules
+from salvo.scenarios.run.adapters.program_trace import ProgramTrace, TurnLimitReached, exit_error
 from salvo.scenarios.run.adapters.served_tools import OWN, ServedTools
 from salvo.scenarios.run.adapters.tool_loop import LANE
-from salvo.scenarios.run.call_limits import CallLimitOptions
-from salvo.scenarios.run.child_environ import passed_variables, program_error
-from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
+from salvo.scenarios.run.child_environ import program_error
 from salvo.scenarios.spec.env_variables.variables import expand_variables, find_variables
 from salvo.scenarios.spec.schema import Scenario
-
-if TYPE_CHECKING:
-    from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
-
-_FIELDS = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
-_INPUT = "{input}"
-_MCP_CONFIG = "{mcp_config}"
-STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
-_MAX_SHOWN = 200
-_LINES_SHOWN = 3
-
-Text = Annotated[str, Field(min_length=1)]
-
-
-def _valid_path_rule(rule: str) -> str:
-    if error := path_rule_error(rule):
-        raise ValueError(error)
-    return rule
-
-
-class CommandOptions(CallLimitOptions):
-    """`adapter_options` of a command."""
-
-    command: Text | Annotated[list[Text], Field(min_length=1)] = Field(
-        description="The program and its arguments; a text is split as a shell would, and no shell runs it."
-    )
-    input: Literal["text", "json"] = Field("text", description="The user's message, or all of the request as JSON.")
-    conversation: Literal["turn", "process"] = Field(
-        "turn",
-        description="In a conversation: one process for each turn, with the messages so far in its JSON input, or one "
-        "process for all turns, with a JSON object on one line for each message and each answer.",
-    )
-    cwd: Text | None = Field(None, description="Where it runs, from the scenario's folder; else the project's root.")
-    env: dict[str, str] = Field(default_factory=dict, description="Variables to set for it.")
-    pass_env: list[Text] = Field(default_factory=list, description="Variables of this environment that it gets too.")
-
-    allow_paths: list[Annotated[str, AfterValidator(_valid_path_rule)]] = Field(
-        default_factory=list,
-        description="Paths of the provider that it may use with your key, besides those that ask a model: /files, "
-        "or /files/* for all below it.",
-    )
-
-    @property
-    def words(self) -> list[str]:
-        return shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
-
-    def folder(self, file: Path, root: Path) -> Path:
-        return root if self.cwd is None else file.parent / self.cwd
 
 
 @dataclass
@@ -139,9 +79,6 @@ class CommandAdapter(BaseAdapter):
 
     async def _ask_process(self, options: CommandOptions, request: AdapterRequest) -> AdapterResponse:
         if self._program is None:
-            # Few programs hold a conversation in one process.
-            from salvo.scenarios.run.adapters.command_conversation import ConversationProgram
-
             self._program = ConversationProgram(self.context)
             environ = partial(command_environ, options, request, self.environ)
             await self._program.start(options, request, options.folder(self.file, self.root), environ)
@@ -216,74 +153,6 @@ def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, 
         yield FieldError(("command",), error_text)
 
 
-def path_rules(options: CommandOptions, wire: Wire) -> PathRules:
-    # A replay sends nothing, so that a recording of a version without these rules can be replayed as it is.
-    recorded = wire.paths if isinstance(wire, ReplayWire) else ()
-    return PathRules([*options.allow_paths, *recorded])
-
-
-@record
-class PassedInput:
-    """The words of a command, its standard input, and the variables that name files of its input."""
-
-    words: list[str]
-    stdin: bytes
-    variables: Mapping[str, str]
-
-
-def json_input(request: AdapterRequest, *, with_messages: bool) -> bytes:
-    """Return what a program gets as JSON; in a conversation with the messages so far."""
-    messages = {"messages": request.messages} if with_messages else {}
-    return json_codec.dumps({**{name: getattr(request, name) for name in _FIELDS}, **messages})
-
-
-@contextmanager
-def pass_input(
-    options: CommandOptions, request: AdapterRequest, config: Mapping[str, Any], *, with_messages: bool
-) -> Iterator[PassedInput]:
-    """Yield how the program gets its input: {input} in its words is the name of a file with it, and {mcp_config} that
-    of a file with the addresses of its MCP servers."""
-    words = options.words
-    if options.input == "text":
-        content = request.user_message.encode("utf-8", "surrogatepass")
-    else:
-        content = json_input(request, with_messages=with_messages)
-    has_input = any(_INPUT in word for word in words)
-    has_config = bool(config["mcpServers"]) or any(_MCP_CONFIG in word for word in words)
-    if not has_input and not has_config:
-        yield PassedInput(words, content, {})
-        return
-    with tempfile.TemporaryDirectory(prefix="salvo-") as folder:
-        variables = {}
-        if has_config:
-            config_file = Path(folder, "mcp.json")
-            write(config_file, json_codec.dumps(config, indent=2))
-            variables["SALVO_MCP_CONFIG"] = str(config_file)
-            words = [word.replace(_MCP_CONFIG, str(config_file)) for word in words]
-        if has_input:
-            file = Path(folder, "input.json" if options.input == "json" else "input.txt")
-            write(file, content)
-            words = [word.replace(_INPUT, str(file)) for word in words]
-        yield PassedInput(words, b"" if has_input else content, variables)
-
-
-def command_environ(
-    options: CommandOptions, request: AdapterRequest, environ: Mapping[str, str], gateway: Mapping[str, str]
-) -> dict[str, str]:
-    passed = passed_variables(environ, options.pass_env)
-    variables = {"SALVO_MODEL": request.model, "SALVO_SEED": "" if request.seed is None else str(request.seed)}
-    direct = ",".join(part for part in (passed.get("NO_PROXY", ""), HOST, "localhost") if part)
-    # The gateway's variables come last: no option can send a key or a request elsewhere.
-    return {
-        **passed,
-        **{name: value for name, value in variables.items() if value},
-        **options.env,
-        "NO_PROXY": direct,
-        "no_proxy": direct,
-        **gateway,
-    }
-
-
 def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
     """Return the response. An error that is not the program's is raised, which makes the run an error."""
     details = {"exit_code": result.exit_code, **({"stderr": result.errors} if result.errors else {})}
@@ -302,21 +171,10 @@ def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
     if result.exit_code:
         stopped = Stopped.CONTEXT if isinstance(trace.refused, ContextTooLongError) else Stopped.EXIT
         return AdapterResponse(text or None, stopped=stopped, error=exit_error(result, trace), details=details)
-    stopped_by_model = STOPS.get(trace.stop) if trace.stop is not None else None
-    return AdapterResponse(text, stopped=stopped_by_model, details=details)
+    return AdapterResponse(text, stopped=trace.stopped, details=details)
 
 
 def _tolerated_fault(result: ProcessResult, trace: ProgramTrace) -> ProviderError | None:
     """Return why the program's last call failed, if it ended well all the same."""
     error = trace.error if result.exit_code == 0 else None
     return error if isinstance(error, ProviderError) else None
-
-
-def exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
-    code = result.exit_code or 0
-    how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
-    why = f" {trace.refused}" if trace.refused else ""
-    lines = [line.strip() for line in result.errors.splitlines() if line.strip()]
-    end = " | ".join(lines[-_LINES_SHOWN:])
-    excerpt = end if len(end) <= _MAX_SHOWN else f"…{end[-_MAX_SHOWN:]}"
-    return f"The program {how}.{why}" + (f" The end of its standard error: {excerpt}" if end else "")

@@ -15,17 +15,10 @@ from salvo.engine.wire.base import WireReply
 from salvo.errors import BadReplyError, ContextTooLongError, SalvoError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped, ToolCall
 from salvo.scenarios.run.adapters.base import RunContext
-from salvo.scenarios.run.adapters.command import (
-    STOPS,
-    CommandOptions,
-    exit_error,
-    json_input,
-    pass_input,
-    path_rules,
-)
+from salvo.scenarios.run.adapters.command_input import CommandOptions, json_input, pass_input, path_rules
+from salvo.scenarios.run.adapters.program_trace import ProgramTrace, TurnLimitReached, exit_error
 from salvo.scenarios.run.adapters.served_tools import ServedTools
 from salvo.scenarios.run.adapters.tool_loop import LANE
-from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 
 _MESSAGE = "message"
 
@@ -134,5 +127,4 @@ def _response(line: bytes, trace: ProgramTrace) -> AdapterResponse:
         quoted = excerpt(line.decode("utf-8", "replace"))
         error = f'The program wrote a line that is not a JSON object with "{_MESSAGE}": {quoted}'
         return AdapterResponse(None, stopped=Stopped.EXIT, error=error)
-    stopped = STOPS.get(trace.stop) if trace.stop is not None else None
-    return AdapterResponse(answer[_MESSAGE], stopped=stopped)
+    return AdapterResponse(answer[_MESSAGE], stopped=trace.stopped)

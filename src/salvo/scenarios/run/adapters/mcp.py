@@ -59,6 +59,9 @@ class McpTestOptions(FileModel):
     prompts: list[ChoicePrompt] = Field(
         default_factory=list, description="Prompts for which the scenario's model chooses a tool, without a call."
     )
+    max_tokens: int | None = Field(
+        None, ge=1, description="The most tokens of the reply to a prompt. Default: the provider's."
+    )
 
 
 class McpAdapter(BaseAdapter):
@@ -156,16 +159,19 @@ class McpAdapter(BaseAdapter):
                 tools=tuple(request.tools),
                 temperature=request.temperature,
                 seed=request.seed,
+                max_tokens=request.options.get("max_tokens"),
                 lane=f"choice/{number}",
             )
         )
         chosen = [use.name for use in reply.message.tool_uses]
         first = chosen[0] if chosen else None
+        is_offered = first is None or any(tool.name == first for tool in request.tools)
         return {
             "prompt": item.prompt,
             "expected": item.expected,
             "chosen": chosen,
-            "is_decoy": first is not None and first not in tools,
+            "is_decoy": is_offered and first is not None and first not in tools,
+            "is_offered": is_offered,
             "right": first in item.expected if item.expected else first is None,
         }
 

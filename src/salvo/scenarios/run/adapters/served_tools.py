@@ -16,7 +16,7 @@ from salvo.engine.mcp.server import McpService, ServedResult
 from salvo.errors import SalvoError
 from salvo.scenarios.result import ToolCall
 from salvo.scenarios.run.adapters.base import RunContext
-from salvo.scenarios.run.program_trace import ProgramTrace
+from salvo.scenarios.run.adapters.program_trace import ProgramTrace
 
 OWN = "salvo"
 """The name of the server with the scenario's own tools."""

@@ -87,6 +87,11 @@ _FIGURE_OF_SPEECH = re.compile(
     r"|\b(?:hundred|thousand|million)\s+(?:times|thanks)\b|\bthanks a million\b"
 )
 _CURRENCY = re.compile(r"[$€£¥%]|\b(?:usd|eur|gbp|chf)(?=\d)")
+_AMOUNT = re.compile(
+    r"[$€£]\s?(?P<after>\d[\d.,]*)(?<![.,])(?!\w)"
+    r"|(?<![\w.,-])(?P<before>\d[\d.,]*)\s?(?:[$€£]|(?:dollars?|euros?|pounds|usd|eur|gbp)\b)"
+)
+"""An amount of money. What a date, a time or an id has in it is a number, but nobody's price."""
 _WITH_UNIT = re.compile(
     r"(\d[\d.,]*)(?:st|nd|rd|th|x|kg|g|mg|l|ml|km|m|cm|mm|mi|lbs?|oz|gb|mb|tb|w|kw|v|h|hrs?|mins?|s|d|usd|eur|gbp|chf|k)"
 )
@@ -143,6 +148,7 @@ def unknown_facts(message: str, sources: Iterable[str]) -> list[str]:
 
     folded = _DIGIT_GROUPS.sub(without_known, _FIGURE_OF_SPEECH.sub(" ", _fold(message)))
     unknown = [fact.text for fact in _facts(folded) if not known_facts.states(fact) and fact.text != "one"]
+    unknown += [text for text, values in _amounts(folded) if values.isdisjoint(known_facts.values.get("amount", set()))]
     unknown += [match[0] for match in _STREET.finditer(message) if _street_name(match) not in known_facts.words]
     names = [match[1] or match[2] for match in _LETTERS_ID.finditer(message)]
     unknown += [name for name in names if name.casefold() not in known_facts.words | _SHOUTED]
@@ -167,6 +173,7 @@ def _known(sources: tuple[str, ...]) -> KnownFacts:
         for fact in _facts(folded):
             facts.add(fact.kind, fact.values)
             facts.add("number", _numbers_in(fact))
+            facts.add("amount", fact.values if fact.kind == "number" else ())
             if fact.kind == "date":
                 facts.add("month", (month for _, month, _ in fact.values))
             elif fact.kind == "email":
@@ -181,10 +188,11 @@ def _numbers_in(fact: Fact) -> Iterator[Decimal]:
     """Yield the numbers in a fact of another kind: the year and the day of a date, the hour, the digits of an id."""
     if fact.kind == "number":
         return
-    yield from (Decimal(digits).normalize() for digits in re.findall(r"\d+", fact.text))
     if fact.kind == "date":
-        yield from (Decimal(day).normalize() for _, _, day in fact.values)
-    elif fact.kind == "time":
+        yield from (Decimal(number).normalize() for year, _, day in fact.values for number in (year, day) if number)
+        return
+    yield from (Decimal(digits).normalize() for digits in re.findall(r"\d+", fact.text))
+    if fact.kind == "time":
         yield from (Decimal(hour or 12).normalize() for hour, _ in fact.values)
 
 
@@ -272,6 +280,12 @@ def _values(text: str) -> frozenset[Decimal]:
         for pattern, thousands in _NOTATIONS
         if text.isascii() and pattern.fullmatch(text)
     )
+
+
+def _amounts(text: str) -> Iterator[tuple[str, frozenset[Decimal]]]:
+    """Yield each amount of money of a folded text, and what it may be."""
+    for match in _AMOUNT.finditer(text):
+        yield match[0], _values(match["after"] or match["before"])
 
 
 def _street_name(match: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from salvo.engine.text.formatting import first_lines
 from salvo.engine.text.messages import excerpt
 from salvo.records import record
 from salvo.scenarios.run.conversation.facts import unknown_facts
-from salvo.scenarios.run.conversation.role import agent_speech, begins_conversation
+from salvo.scenarios.run.conversation.role import agent_speech, begins_conversation, plain_words
 
 _PERSONA_WORDS = 5
 _GOAL_WORDS = 8
@@ -31,6 +31,9 @@ _VERBATIM_WORDS = 7
 _SENTENCE_WORDS = 5
 """Words of a sentence of the agent's from which nobody says all of it again."""
 _REPEATED_SHARE = 0.7
+_REWORDED_WORDS = 6
+_REWORDED_SHARE = 0.7
+"""Words of a sentence, and pairs of words in it, from which it is the other's with a word more or less."""
 _SHOWN = 3
 
 _ACTING = "(?:say|act|play|pretend|write|speak|respond|answer|behave)"
@@ -50,7 +53,9 @@ _LEAKS = (
     r"\bmy (?:character|role|instructions?|prompt)\b",
     r"\bsystem prompt\b",
     r"\bmy goal (?:is|was)\b",
-    r"\brole-?play(?:ing)?\b",
+    r"\brole-?play(?:ing)?\b|\bin this (?:scenario|role|dialogue|exercise)\b",
+    r"\bi(?:'m| am) playing (?:an?|the) (?:\w+ ){0,2}(?:customer|user|person|role|character)\b",
+    r"\b(?:the|my|this) message (?:should|must|needs to)\b",
     rf"\b(?:told|instructed|supposed|prompted) to {_ACTING}\b(?! to| with)",
     r"\b(?:stay|staying|out of) (?:in )?character\b",
     r"\bpretend(?:ing)? to be an? (?:user|customer|person|human)\b",
@@ -77,11 +82,15 @@ _LEAKS = (
     r"\"(?:message|done)\"\s*:",
 )
 _PLACEHOLDER = re.compile(
-    r"\[[a-z][a-z _/'-]{1,40}\](?!\()|\{\{?\s*[a-z_][\w .-]{0,40}\}\}?|<(?:your|my|the|insert)[ _][a-z _]{1,40}>",
+    r"\[<?[a-z][a-z _/'-]{1,40}>?\](?!\()|\{\{?\s*[a-z_][\w .-]{0,40}\}\}?|<(?:your|my|the|insert)[ _][a-z _]{1,40}>"
+    r"|<(?:[a-z]+[ _]){0,2}(?:address|amount|city|date|e-?mail|name|number|phone|place|price|time)>",
     re.IGNORECASE,
 )
 """[date], {{ order_id }}, <your name>: what a model leaves to be filled in. [text](address) is a link."""
-_TASK = re.compile(r"\bjson\b|\bpersonas?\b|\bthe user(?:'s)?\b", re.IGNORECASE)
+_TASK = re.compile(
+    r"\bjson\b|\bpersonas?\b|\bthe user(?:'s)?\b(?! (?:manual|guide|name|account|interface|id|agreement|portal)\b)",
+    re.IGNORECASE,
+)
 """The form of its answer, and its description. A user may name them who has to do with them, or whom the agent asks."""
 _DESCRIBED = re.compile(
     r"\bthe person\b(?! (?:i|we|you|who|whom|whose|that|which|in|on|at|from|with|behind|responsible|called|there)\b)",
@@ -103,15 +112,29 @@ _MEANT = re.compile(
     re.IGNORECASE,
 )
 """People speak of these, too, if they say which: the person I spoke to, the message that I got."""
+_CUSTOMER = re.compile(r"\b(?:customers?|clients?|users?)\b", re.IGNORECASE)
+_SELF_OR_OTHERS = re.compile(
+    r"\b(?:customer|client|user)s?'? (?:service|support|care|number|id|account|name|relations|hotline|portal|manual|"
+    r"card|code|rights|data|reviews?|base|line|experience|interface|agreement|guide|profile|licen[cs]es?)\b"
+    r"|\b(?:as|am|i'm|was|be|been|become|remain|treat|lose|losing) (?:an?|your|the|one of your) (?:[\w-]+ ){0,2}"
+    r"(?:customers?|clients?|users?)\b"
+    r"|\b(?:other|your|many|all|most|more|fellow|my|new|loyal|paying|regular|existing) (?:customers|clients|users)\b"
+    r"|\b(?:every|any|no|each) (?:customer|client|user)\b|\bmy client\b"
+    r"|\b(?:customers?|clients?|users?) (?:like me|before me|after me|of yours?)\b",
+    re.IGNORECASE,
+)
+"""A customer says which ones they mean: `as a customer`, `your other customers`. Others speak from outside."""
 _SAYS_NOTHING = re.compile(r"^\W*(?:no (?:response|reply|answer|message)|n/a|null|none)\W*$", re.IGNORECASE)
-_INTRODUCTIONS = (("i'm",), ("i", "am"), ("as",))
+_INTRODUCTIONS = (("i'm",), ("i", "am"), ("as",), ("you're",), ("you", "are"))
 _ARTICLES = ("a", "an", "the", "this")
 _THIRD_PERSON = ("has", "is", "wants", "needs", "knows", "says", "asks", "writes", "would", "should")
 _WISHES = tuple(
-    tuple(f"{subject} to".split())
-    for subject in (
-        *("you want", "you wish", "you'd like", "you would like", "you are trying", "you're trying"),
-        *("you are looking", "you're looking", "you asked", "you have asked", "you've asked"),
+    tuple(wish.split())
+    for wish in (
+        *("you want to", "you wish to", "you'd like to", "you would like to", "you are trying to", "you're trying to"),
+        *("you are looking to", "you're looking to", "you asked to", "you have asked to", "you've asked to"),
+        *("she wants", "he wants", "they want", "she wants to", "he wants to", "they want to"),
+        *("you want", "you need", "you'd like", "you would like", "you are looking for", "you're looking for"),
     )
 )
 _SUBJECT = re.compile(r"^(?:you are|you're|i am|i'm|is)\s+")
@@ -136,6 +159,10 @@ class UserFacts:
         """Return everything that it may state, as texts."""
         return [self.persona, self.goal, *_leaves(self.knows)]
 
+    def role_texts(self) -> list[str]:
+        """Return what may say who the user is. A name of a fact, such as `customer: C-55901`, does not."""
+        return [self.persona, self.goal, *_leaves(self.knows, with_names=False)]
+
 
 def violations(
     message: str, facts: UserFacts, agent_messages: Sequence[str], user_messages: Sequence[str]
@@ -156,18 +183,27 @@ def _violations(
         yield f"It states {names}, which stands neither in what the user knows nor in the conversation."
     if placeholder := _placeholder(message, known_texts):
         yield f"It has the placeholder {excerpt(placeholder)} where a person would write words."
-    if label := _LABEL.search(message):
-        yield f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
-    elif phrase := agent_speech(message, "\n".join(facts.texts()), has_begun=bool(agent_messages)):
-        yield f"It speaks as the agent: {excerpt(phrase)}. The user asks, and does not serve."
-    elif wish := _attributed_goal(_words(message), facts.goal):
-        yield f"It speaks as the agent: {excerpt(wish)}. It is the user who wants that."
+    if problem := _other_role(message, facts, agent_messages):
+        yield problem
     if not agent_messages and not begins_conversation(message, "\n".join(facts.texts())):
         yield "It neither asks for anything nor tells anything of the user, so it does not begin a conversation."
     if leak := _leaked(message, facts, known_texts, has_begun=bool(agent_messages)):
         yield f"It tells about its instructions or its reasoning: {excerpt(leak)}."
     if any(_repeats(message, reply) for reply in agent_messages):
         yield "It repeats what the agent said."
+
+
+def _other_role(message: str, facts: UserFacts, agent_messages: Sequence[str]) -> str:
+    """Return how the message is not the user's, as a sentence; nothing if it is."""
+    if label := _LABEL.search(message):
+        return f"It is written as a script, with {excerpt(label[0].strip())}; it must be the user's words alone."
+    if phrase := agent_speech(message, "\n".join(facts.role_texts()), has_begun=bool(agent_messages)):
+        return f"It speaks as the agent: {excerpt(phrase)}. The user asks, and does not serve."
+    if wish := _attributed_goal(_words(message), facts.goal):
+        return f"It speaks as the agent: {excerpt(wish)}. It is the user who wants that."
+    if outsider := _outsider(message, [*facts.role_texts(), *agent_messages]):
+        return f"It speaks as the agent: {excerpt(outsider)}. The user is that, and says `I`."
+    return ""
 
 
 def _placeholder(message: str, known_texts: Sequence[str]) -> str:
@@ -190,7 +226,7 @@ def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str], *, has_b
         return task_words
     if tuple(words) in {tuple(_words(facts.persona)), tuple(_words(facts.goal))}:
         return message.strip()
-    copied = _copied(words, _words(facts.persona), _PERSONA_WORDS) or _copied(words, _words(facts.goal), _GOAL_WORDS)
+    copied = _copied_persona(words, facts.persona) or _copied(words, _words(facts.goal), _GOAL_WORDS)
     if copied := copied or _self_description(words, facts.persona):
         return copied
     instructions = _words(facts.instructions)
@@ -198,11 +234,26 @@ def _leaked(message: str, facts: UserFacts, known_texts: Sequence[str], *, has_b
     return message.strip() if is_copy else _copied(words, instructions, _INSTRUCTION_WORDS)
 
 
+def _outsider(message: str, known_texts: Sequence[str]) -> str:
+    """Return where the message speaks of customers as if the user was none. Who was told of them may do so."""
+    if any(map(_CUSTOMER.search, known_texts)):
+        return ""
+    match = _CUSTOMER.search(_SELF_OR_OTHERS.sub(" ", message.replace("’", "'")))
+    return match[0] if match else ""
+
+
 def _task_words(message: str, known_texts: Sequence[str], *, at_least: int) -> str:
     """Return the words about its task that the message has, apart from what it was told or people say, if so many."""
     words = _TASK_WORDS.intersection(_words(_MEANT.sub(" ", message.replace("’", "'"))))
     unknown = sorted(words.difference(*map(_words, known_texts)))
     return ", ".join(unknown) if len(unknown) >= at_least else ""
+
+
+def _copied_persona(words: Sequence[str], persona: str) -> str:
+    """Return the words of the persona that are copied. Nobody says all of a list: `A landlord, formal, wants`."""
+    source = _words(persona)
+    is_short_list = "," in persona and _SHORTEST_COPY <= len(source) < _PERSONA_WORDS
+    return _copied(words, source, len(source) if is_short_list else _PERSONA_WORDS)
 
 
 def _self_description(words: Sequence[str], persona: str) -> str:
@@ -250,19 +301,33 @@ def _in_order(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
 
 def _repeats(message: str, reply: str) -> bool:
     """Return whether most of the message is what the agent said, in the same order, or a sentence or long part is."""
-    words, other = _words(message), _words(reply)
+    words, other = plain_words(message), plain_words(reply)
     if _chooses(message, reply):
         return False
     if _copied(words, other, _VERBATIM_WORDS):
         return True
-    sentences = (tuple(_words(sentence)) for sentence in _SENTENCE_END.split(reply))
+    sentences = [tuple(plain_words(sentence)) for sentence in _SENTENCE_END.split(reply)]
     if any(_SENTENCE_WORDS <= len(item) <= len(words) and item in _runs(words, len(item)) for item in sentences):
+        return True
+    if _rewords(message, sentences):
         return True
     if len(words) < _REPEATED_WORDS:
         return False
     runs = _runs(other, _RUN)
     said_by_both = [run in runs for run in _in_order(words, _RUN)]
     return sum(said_by_both) >= _REPEATED_SHARE * len(said_by_both)
+
+
+def _rewords(message: str, sentences: Sequence[tuple[str, ...]]) -> bool:
+    """Return whether a sentence of the message has almost all pairs of words of one of the agent's."""
+    pairs = [_runs(item, 2) for item in sentences if len(item) >= _REWORDED_WORDS]
+    for sentence in _SENTENCE_END.split(message):
+        own = _runs(plain_words(sentence), 2)
+        if len(own) + 1 >= _REWORDED_WORDS and any(
+            2 * len(own & other) >= _REWORDED_SHARE * (len(own) + len(other)) for other in pairs
+        ):
+            return True
+    return False
 
 
 def _chooses(message: str, reply: str) -> bool:
@@ -284,15 +349,16 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[\w']+", text.casefold().replace("’", "'"))
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    """Yield the names and values of what the user knows."""
+def _leaves(value: Any, *, with_names: bool = True) -> Iterator[str]:
+    """Yield the names and values of what the user knows, or the values alone."""
     if isinstance(value, dict):
         for name, part in value.items():
-            yield str(name)
-            yield from _leaves(part)
+            if with_names:
+                yield str(name)
+            yield from _leaves(part, with_names=with_names)
     elif isinstance(value, list):
         for part in value:
-            yield from _leaves(part)
+            yield from _leaves(part, with_names=with_names)
     elif isinstance(value, str):
         yield value
     elif value is not None:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from salvo.engine.chat.base import AssistantMessage, ChatReply, ChatRequest, OutputSchema, Stop, UserMessage
+from salvo.engine.chat.base import (
+    AssistantMessage,
+    ChatReply,
+    ChatRequest,
+    OutputSchema,
+    Stop,
+    UserMessage,
+    object_schema,
+)
 from salvo.engine.chat.judge import fence_tag, parse_answer
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio import json_codec
@@ -15,22 +23,19 @@ from salvo.engine.jsonio.json_schema import problems
 from salvo.engine.text.messages import excerpt
 from salvo.errors import ProviderError, SimulatorError
 from salvo.scenarios.run.conversation.rules import UserFacts, violations
-from salvo.scenarios.run.conversation.users import Transcript
+from salvo.scenarios.run.conversation.users import USER_LANE, Transcript
 from salvo.scenarios.run.environment import CallTarget, RunEnvironment
 from salvo.scenarios.spec.schema import UserSettings
 
 _TRIES = 3
 _SAYS = OutputSchema(
     "user_message",
-    {
-        "type": "object",
-        "properties": {
+    object_schema(
+        {
             "message": {"type": "string", "description": "What the user says next; empty if they are done."},
             "done": {"type": "boolean", "description": "Whether the user has nothing more to say."},
-        },
-        "required": ["message", "done"],
-        "additionalProperties": False,
-    },
+        }
+    ),
 )
 
 SYSTEM = """\
@@ -53,17 +58,15 @@ web address. If the agent asks for what the person does not know, say that they 
 - When the person has what they want, or it is clear that they will not get it, answer with "done": true. Nothing more \
 is sent then.
 
-Answer with one JSON object and nothing around it. Its "message" is a text, such as "Hello, can you help me with \
-something?", and its "done" is false until the person has nothing more to say."""
+Answer with one JSON object and nothing around it. Its "message" is a text, the person's own words, and its "done" is \
+false until the person has nothing more to say."""
 
 
 _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN = "(nothing is known)", "(nothing more)", "(it has not begun)"
 _QUESTION = "What does the person say next? Answer with the JSON object only."
 _AGAIN = "Write the message again, with only the JSON object."
 _TOO_EARLY = "The conversation has not begun, so the user cannot be done."
-_SAMPLE = "Hello, can you help me with something?"
-_RULES = SYSTEM.replace(_SAMPLE, "")  # which may be said
-INSTRUCTIONS = "\n".join([_RULES, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
+INSTRUCTIONS = "\n".join([SYSTEM, _NOTHING_KNOWN, _NO_MORE, _NOT_BEGUN, _QUESTION, _AGAIN, _TOO_EARLY])
 
 
 class SimulatedUser:
@@ -89,7 +92,7 @@ class SimulatedUser:
             seed=self._environment.seed,
             max_tokens=self._settings.max_tokens,
             output_schema=_SAYS,
-            lane=f"user/{number}",
+            lane=f"{USER_LANE}{number}",
         )
         problem = raw = ""
         facts = self._facts

@@ -11,10 +11,11 @@ from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import SimulatorError
 from salvo.scenarios.result import TranscriptMessage
-from salvo.scenarios.run.attempt import describe_exception
 
 Transcript: TypeAlias = Sequence[TranscriptMessage]
 """What was said so far, the oldest message first."""
+USER_LANE = "user/"
+"""The beginning of the lanes of a simulated user, one for each of its messages."""
 
 
 class User(Protocol):
@@ -72,7 +73,7 @@ class PythonUser:
             task = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # the run is cancelled from outside
-            raise SimulatorError(f"The user {self._name} failed: {describe_exception(error)}") from error
+            raise SimulatorError(f"The user {self._name} failed: {user_code.describe_exception(error)}") from error
         if message is not None and not isinstance(message, str):
             raise SimulatorError(f"The user {self._name} returned {type(message).__name__}, not text or None.")
         if message is not None and not message.strip():

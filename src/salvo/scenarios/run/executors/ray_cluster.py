@@ -10,15 +10,15 @@ import math
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from salvo.engine.text.messages import install_command
+from salvo.engine.text.messages import install_hint
 from salvo.errors import UsageError
 from salvo.scenarios.run.executors.base import Driver, Executor, OpenWorkers
 from salvo.scenarios.run.executors.messages import Message, WorkerSetup, pack, plain, unpack
-from salvo.scenarios.run.executors.ray_worker import COLLECT_SECONDS, RayWorker
+from salvo.scenarios.run.executors.ray_worker import COLLECT_SECONDS, PARTS, RayWorker
 from salvo.scenarios.run.executors.worker_pool import open_workers
 
 RUNS_PER_WORKER = 50
@@ -37,13 +37,17 @@ _NOT_COPIED = (
     ".env.*",
     "*.pem",
     "*.key",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    "byop_runs.db*",
     ".venv*",
     "venv",
     "node_modules",
     "__pycache__",
     "*.pyc",
 )
-"""Keys never cross, and what can be made again need not."""
+"""Keys and the texts of playbook evaluations never cross, and what can be made again need not."""
 
 
 class RayConnection:
@@ -105,6 +109,8 @@ class RayLink:
         self._class = actor
         self._actor: Any = None
         self._outgoing: list[bytes] = []
+        self._has_follow_up = asyncio.Event()
+        """Whether something is to be sent since the messages of the latest exchange came."""
         self._is_exchanging = False
         """Whether a call waits for messages of the worker, so that what is to be sent needs another one."""
         self._sending: asyncio.Task[None] | None = None
@@ -130,6 +136,7 @@ class RayLink:
 
     def send(self, messages: Sequence[Message]) -> None:
         self._outgoing.append(pack(messages))
+        self._has_follow_up.set()
         if self._is_exchanging and (self._sending is None or self._sending.done()):
             self._sending = asyncio.create_task(self._send_soon())
 
@@ -164,13 +171,16 @@ class RayLink:
         return self._end
 
     async def _exchange(self) -> bytes:
-        await asyncio.sleep(COLLECT_SECONDS)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_follow_up.wait(), COLLECT_SECONDS)
         self._is_exchanging = True
         try:
-            content: bytes = await self._actor.exchange.remote(self._take_outgoing())
+            exchange = self._actor.exchange.options(num_returns=PARTS)
+            parts: list[bytes] = [await part for part in exchange.remote(self._take_outgoing())]
         finally:
             self._is_exchanging = False
-        return content
+            self._has_follow_up.clear()
+        return b"".join(parts)
 
     def _take_outgoing(self) -> bytes:
         content, self._outgoing = b"".join(self._outgoing), []
@@ -211,7 +221,7 @@ def _import_ray() -> Any:
             raise
         raise UsageError(
             "--on needs the package ray, which is not installed.",
-            hint=f"In the folder of Salvo's source, run {install_command('ray')}",
+            hint=install_hint("ray"),
         ) from None
     return ray
 

@@ -22,6 +22,7 @@ END_SECONDS = 5.0
 
 def start_worker(folder: Path) -> subprocess.Popen[bytes]:
     """Start a worker that gets its messages on standard input and writes its own to standard output."""
+    guard.start()
     process = subprocess.Popen(  # noqa: S603 - our own module
         [sys.executable, "-P", "-c", _START, str(_PACKAGE_FOLDER)],
         stdin=subprocess.PIPE,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Self
 from salvo.engine.runtime.clock import Clock
 from salvo.records import record
 from salvo.scenarios.result import Batch, ListedServer
+from salvo.scenarios.run.sharing.budget_ledger import BudgetLedger
 from salvo.scenarios.run.sharing.shared_budget import SharedBudget
 from salvo.scenarios.run.sharing.shared_rates import RateExchange
 from salvo.scenarios.shards import Shard, continue_batch
 from salvo.scenarios.store.backends.leases import Leases
-from salvo.scenarios.store.budget_ledger import BudgetLedger
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 from salvo.engine.runtime.pool import Budget, call_blocking
 from salvo.errors import StoreError
-from salvo.scenarios.store.budget_ledger import BudgetLedger
+from salvo.scenarios.run.sharing.budget_ledger import BudgetLedger
 
 _SECONDS_BETWEEN_REPORTS = 1.0
 _SECONDS_BETWEEN_DRAWS = 1.0

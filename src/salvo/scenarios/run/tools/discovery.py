@@ -1,11 +1,14 @@
-"""Find a scenario's tools: inline, then in `tools.py` from its folder up to the root, then in `tools/<name>.yaml`."""
+"""Find a scenario's tools: inline, then in `tools.py` from its folder up to the root, then in `tools/<name>.yaml`.
+
+MCP servers are another source of tools. What checks and prepares them is loaded for scenarios that have some.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.json_schema import check
@@ -20,6 +23,9 @@ from salvo.scenarios.spec.loader import read_tool
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.tool_schema import YamlTool
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.tools.mcp_settings import ScenarioServers
 
 
 @record
@@ -48,6 +54,15 @@ def check_tools(scenario: Scenario, file: Path, project: Project) -> Iterator[Fi
         if name in names:
             yield FieldError(("tools", index), f"the tool {name} is listed twice")
         names.add(name)
+
+
+def find_servers(scenario: Scenario, file: Path, project: Project) -> ScenarioServers | None:
+    """Return what checks and prepares the MCP servers of a scenario; None if it has none."""
+    if not scenario.mcp_servers:
+        return None
+    from salvo.scenarios.run.tools.mcp_settings import ScenarioServers  # most scenarios have none
+
+    return ScenarioServers(scenario, file, project.root)
 
 
 def _find(reference: str | YamlTool, file: Path, project: Project) -> FoundTool:

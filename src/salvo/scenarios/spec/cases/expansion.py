@@ -16,17 +16,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
 from salvo.engine.text.messages import did_you_mean, nearest
 from salvo.records import record
 from salvo.scenarios.result import CASE, PROVIDER_ADAPTERS
 from salvo.scenarios.spec.cases.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
+from salvo.scenarios.spec.cases.cell_fields import (
+    contains,
+    is_same,
+    is_too_short,
+    leaf_texts,
+    names_code,
+    names_variable,
+    set_at,
+    variable_names,
+)
 from salvo.scenarios.spec.cases.matrix import MATRIX, Axis, read_axes
 from salvo.scenarios.spec.cases.templates import Template, TemplateUse, find_uses
-from salvo.scenarios.spec.env_variables.mcp_variables import SERVERS, variable_fields
-from salvo.scenarios.spec.env_variables.variables import find_variables
-from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
 from salvo.scenarios.spec.schema import NAME_ERROR, SCENARIO_NAME, SUITE_FIELDS, Cell, Scenario, SuiteFields
 from salvo.scenarios.spec.source_text import SourcePosition
 from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem
@@ -36,9 +42,6 @@ PRIVATE = "private"
 MAX_CELLS = 100_000
 MAX_EXPANDED = 200_000_000
 """The characters of all texts with variables, once they are filled."""
-_FEWEST_LETTERS = 2
-_FEWEST_DIGITS = 5
-"""A shorter private value is refused, because it would be replaced in settings and in numbers of all kinds."""
 _OPTIONS = "adapter_options"
 
 
@@ -160,7 +163,7 @@ class _Expansion:
             for field_path in {item[0]: None for value in axis.values for item in axis.settings(value)}:
                 if field_path[0] == "scenario":
                     self._report(path, "cannot set the scenario's name: the id of a cell is added to it")
-                elif _contains(self.base, field_path):
+                elif contains(self.base, field_path):
                     line = self.document.position(field_path).line
                     self._report(path, f"{'.'.join(map(str, field_path))} is also set in line {line}")
                 elif (first := setters.setdefault(field_path, axis.name)) != axis.name:
@@ -207,11 +210,11 @@ class _Expansion:
     def _check_code(self, uses: Sequence[tuple[TemplateUse, FieldPath]]) -> None:
         """Refuse a column where it would choose which code runs: cases are data."""
         for use, path in uses:
-            if use.name in self.table.columns and _names_code(use.path):
+            if use.name in self.table.columns and names_code(use.path):
                 self._report(
                     path, f"the column {use.name} would choose the code that runs; write it here, or in the matrix"
                 )
-            elif use.name in self.table.columns and _names_variable(use.path):
+            elif use.name in self.table.columns and names_variable(use.path):
                 self._report(
                     path, f"the column {use.name} would name an environment variable; write it here, or in the matrix"
                 )
@@ -224,7 +227,7 @@ class _Expansion:
                 self._report((PRIVATE, index), message if name == "id" else f'there is no column "{name}"{suggestion}')
         for case in self.table.cases:
             for name in self.fields.private:
-                if any(map(_is_too_short, _leaf_texts(case.values.get(name)))):
+                if any(map(is_too_short, leaf_texts(case.values.get(name)))):
                     message = (
                         f'the private value "{name}" is too short to be found in other texts; leave the column out'
                     )
@@ -280,13 +283,13 @@ class _Expansion:
             if name in names:
                 number = names.index(name)
                 items = enumerate(self.axes[number].values)
-                values[number] = frozenset(i for i, item in items if item.id == wanted or _same(item.value, wanted))
+                values[number] = frozenset(i for i, item in items if item.id == wanted or is_same(item.value, wanted))
                 is_empty = not values[number]
             elif name == CASE or name in self.table.columns:
                 matching = frozenset(
                     number
                     for number, case in enumerate(self.table.cases)
-                    if (case.id == wanted if name == CASE else _same(case.values.get(name), wanted))
+                    if (case.id == wanted if name == CASE else is_same(case.values.get(name), wanted))
                 )
                 cases = matching if cases is None else cases & matching
                 is_empty = not matching
@@ -308,14 +311,14 @@ class _Expansion:
         redirects: list[tuple[FieldPath, FieldPath | SourcePosition]] = []
         for axis, value in zip(self.axes, values, strict=True):
             for path, content, place in axis.settings(value):
-                _set(data, path, content)
+                set_at(data, path, content)
                 redirects.append((path, place))
         return _Combination(
             Template(data),
             {axis.name: value.value for axis, value in zip(self.axes, values, strict=True)},
             {axis.name: value.id for axis, value in zip(self.axes, values, strict=True)},
             redirects,
-            _variable_names(data),
+            variable_names(data),
             {use.path: use.name for use in find_uses(data) if use.is_whole and use.name in self.table.columns},
         )
 
@@ -345,14 +348,14 @@ class _Combination:
                 redirects = [*redirects, *_assertion_places(case, len(own))]
         _choose_adapter(data)
         problems = []
-        if _variable_names(data) != self.variables:
+        if variable_names(data) != self.variables:
             message = f'a value of the case "{case.id}" would name an environment variable; only this file may'
             problems.append(YamlProblem((_OPTIONS,), expansion.document.position((_OPTIONS,)), message))
         private = {name: case.values[name] for name in expansion.fields.private if name in case.values}
         return CellDocument(
             data=data,
             problems=problems,
-            cell=Cell(suite, parameters, {name: tuple(_leaf_texts(value)) for name, value in private.items()}),
+            cell=Cell(suite, parameters, {name: tuple(leaf_texts(value)) for name, value in private.items()}),
             base=expansion.document,
             redirects=redirects,
             case=case,
@@ -373,79 +376,3 @@ def _choose_adapter(data: dict[str, Any]) -> None:
         provider, slash, name = model.partition("/")
         if slash and provider in PROVIDER_ADAPTERS:
             data["adapter"], data["model"] = provider, name
-
-
-def _is_too_short(text: str) -> bool:
-    """Return whether a private value would occur in harmless places: a number of few digits, or a single letter."""
-    has_letter = any(character.isalpha() for character in text)
-    return 0 < len(text.strip()) < (_FEWEST_LETTERS if has_letter else _FEWEST_DIGITS)
-
-
-def _leaf_texts(value: Any) -> Iterator[str]:
-    """Yield each text, and each number as text. True, false and null say nothing about a person."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _leaf_texts(part)
-    elif isinstance(value, str):
-        yield value
-    elif value is not None and not isinstance(value, bool):
-        yield json_codec.dumps(value).decode()
-
-
-def _variable_names(data: Mapping[str, Any]) -> list[str]:
-    """Return the environment variables in the adapter's options, the servers of judges and the MCP servers."""
-    servers = [use.fields for use in document_judge_servers(data)]
-    user = user_server(data)
-    servers += [] if user is None else [user.fields]
-    return [use.name for use in find_variables([data.get(_OPTIONS), servers, variable_fields(data.get(SERVERS))])]
-
-
-def _names_code(path: FieldPath) -> bool:
-    """Return whether the text at this path of a scenario decides which code runs."""
-    match path:
-        case ("adapter" | "scenario", *_) | ("adapter_options", "command") | ("adapter_options", "command", 0):
-            return True
-        case ("assertions", int(), "type" | "function") | ("assertion", "type" | "function"):
-            return True
-        case ("assertions", int(), "assertions" | "assertion", *_):
-            return _names_code(path[2:])  # inside another assertion
-        case ("assertion", "assertions" | "assertion", *_):
-            return _names_code(path[1:])
-        case ("turns", int(), "assertions", *_):
-            return _names_code(path[2:])
-        case ("user", "python") | ("tools", _) | ("mcp_servers", _, "command") | ("mcp_servers", _, "command", 0):
-            return True
-        case ("adapter_options", "env", str(name)) | ("mcp_servers", _, "env", str(name)):
-            return _LOADER_VARIABLE.fullmatch(name) is not None
-    return False
-
-
-_LOADER_VARIABLE = re.compile(r"PATH|SHELL|ENV|BASH_ENV|CLASSPATH|(?:LD|DYLD|PYTHON|NODE|JAVA|PERL|RUBY)_?\w*")
-"""Variables that decide which program, library or module is loaded."""
-
-
-def _names_variable(path: FieldPath) -> bool:
-    """Return whether the text at this path is the name of an environment variable that a program gets."""
-    return path[:2] == ("adapter_options", "pass_env") or (path[:1] == ("mcp_servers",) and "pass_env" in path[2:3])
-
-
-def _contains(data: Any, path: FieldPath) -> bool:
-    for step in path:
-        if not isinstance(data, dict) or step not in data:
-            return False
-        data = data[step]
-    return True
-
-
-def _set(data: dict[str, Any], path: FieldPath, value: Any) -> None:
-    """Set the value at a path of names. What is changed on the way is copied."""
-    *parents, last = map(str, path)
-    for name in parents:
-        inner = data.get(name)
-        data[name] = dict(inner) if isinstance(inner, dict) else {}
-        data = data[name]
-    data[last] = value
-
-
-def _same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)

@@ -97,7 +97,7 @@ def _value_ids(name: str, values: Sequence[Any], paths: Sequence[FieldPath], doc
 def _short_id(name: str, value: Any) -> str:
     if isinstance(value, dict | list):
         return ""
-    text = value if isinstance(value, str) else json_codec.dumps(value).decode()
+    text = json_codec.as_text(value)
     if name == "model":
         text = text.rsplit("/", 1)[-1]
     return text if _is_id(text) else ""

@@ -95,9 +95,5 @@ def _compile_text(text: str) -> _Fill | None:
         name = parts[1]
         return lambda values: values[name]
     return lambda values: "".join(
-        part if index % 2 == 0 else _as_text(values[part]) for index, part in enumerate(parts)
+        part if index % 2 == 0 else json_codec.as_text(values[part]) for index, part in enumerate(parts)
     )
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json_codec.dumps(value).decode()

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from salvo.records import record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from salvo.scenarios.store.backends.leases import Leases
+    from salvo.scenarios.store.index import Entries
+    from salvo.scenarios.store.indexing.base import RunIndex
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -44,6 +48,10 @@ class Storage(Protocol):
     @property
     def is_shared(self) -> bool:
         """Whether other machines may write to it, and a call is slow enough to need a thread."""
+        ...
+
+    def make_index(self, folder: Path, load: Callable[[Iterable[str]], Entries]) -> RunIndex:
+        """Return the index of the runs. `folder` is the store's on this machine; `load` reads runs from their files."""
         ...
 
     def describe(self, key: str) -> str:

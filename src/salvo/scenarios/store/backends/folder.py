@@ -10,7 +10,7 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +31,8 @@ from salvo.scenarios.store.backends.base import StoredObject
 from salvo.scenarios.store.backends.batch_lock import hold_batches
 from salvo.scenarios.store.backends.holds import BatchHolds
 from salvo.scenarios.store.backends.leases import Leases
+from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.indexing.history import HistoryIndex
 from salvo.scenarios.store.jsonl import open_for_appending, open_locked
 
 FREE_SPACE = 32 * 1024 * 1024
@@ -54,6 +56,9 @@ class FolderStorage:
     @property
     def address(self) -> str:
         return str(self._folder)
+
+    def make_index(self, folder: Path, load: Callable[[Iterable[str]], Entries]) -> HistoryIndex:
+        return HistoryIndex(folder, self, load)
 
     def path(self, key: str) -> Path:
         return self._folder / key

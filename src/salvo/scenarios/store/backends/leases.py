@@ -231,7 +231,7 @@ class Leases:
     def _lost(self) -> StoreError:
         return StoreError(
             f"This process could not show for {LOST_AFTER:.0f} s that it is alive, so others may make its runs now.",
-            hint="Finished runs are stored. Continue with `salvo run --resume`.",
+            hint="Finished runs are stored. Continue with `salvo run --resume`, or with the same --batch or --shard.",
         )
 
     @staticmethod

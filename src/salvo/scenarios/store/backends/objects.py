@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
@@ -25,6 +26,8 @@ from salvo.errors import StoreError
 from salvo.scenarios.store.backends.base import StoredObject
 from salvo.scenarios.store.backends.holds import BatchHolds
 from salvo.scenarios.store.backends.leases import Leases
+from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.indexing.object_index import ObjectIndex
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -57,6 +60,9 @@ class ObjectStorage:
                 f"{self.address} cannot be used as a store: {_reason(error)}.",
                 hint="Check the address and the variables of the environment, such as AWS_REGION.",
             ) from None
+
+    def make_index(self, folder: Path, load: Callable[[Iterable[str]], Entries]) -> ObjectIndex:
+        return ObjectIndex(self, folder, load)
 
     def describe(self, key: str) -> str:
         return f"{self.address}/{_path(key)}"

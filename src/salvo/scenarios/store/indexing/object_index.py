@@ -108,13 +108,13 @@ class ObjectIndex:
         if _is_complete(batch, cached):
             yield from sorted(cached)
         else:
-            yield from sorted(self._listed(batch.batch_id))
+            yield from sorted(self._list_versions(batch.batch_id))
 
     def entries(self, batch: Batch) -> Entries:
         cached = self._cached(batch.batch_id)
         skipped = 0
         if not _is_complete(batch, cached):
-            items = self._listed(batch.batch_id)
+            items = self._list_versions(batch.batch_id)
             stale = [run_id for run_id, (version, _) in cached.items() if items.get(run_id) != version]
             missing = [run_id for run_id in items if run_id not in cached or run_id in stale]
             read = self._load(missing)
@@ -155,7 +155,7 @@ class ObjectIndex:
     def batch_version(self, batch_id: str, *, complete: bool) -> Hashable:
         item = self.batches().get(batch_id)
         version = None if item is None else item.version
-        return version if complete else (version, frozenset(self._listed(batch_id).items()))
+        return version if complete else (version, frozenset(self._list_versions(batch_id).items()))
 
     def modified(self, batch_id: str) -> float | None:
         item = self.batches().get(batch_id)
@@ -185,7 +185,7 @@ class ObjectIndex:
                 break
             batch = parse_line(self.batch_content(batch_id), Batch)
             if batch is not None and not _is_complete(batch, self._cached(batch_id)):
-                versions[batch_id] = frozenset(self._listed(batch_id))
+                versions[batch_id] = frozenset(self._list_versions(batch_id))
         return versions
 
     def _content_or_none(self, batch_id: str) -> bytes | None:
@@ -198,7 +198,7 @@ class ObjectIndex:
         rows = self._database.query("SELECT run_id, version, line FROM runs WHERE batch_id = ?", batch_id)
         return {run_id: (version, bytes(line)) for run_id, version, line in rows}
 
-    def _listed(self, batch_id: str) -> dict[str, str]:
+    def _list_versions(self, batch_id: str) -> dict[str, str]:
         """Return every run of a batch, with the version of its object."""
         prefix = f"{batch_id}-"
         versions = {name: _RECORDED_ONLY for name in self._storage.names("recordings", prefix) if is_run_id(name)}

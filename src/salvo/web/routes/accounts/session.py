@@ -27,6 +27,8 @@ class CurrentSession:
     role: Role
     authenticated: bool
     """Whether somebody logged in with a name of their own; what they do is recorded in it."""
+    has_password: bool
+    """Whether they have a password here, which they can change."""
     expires: datetime | None
     """When the session ends if no further request is sent; null for a program with the token."""
     home: str
@@ -37,8 +39,10 @@ class CurrentSession:
 async def get_session(request: Request, services: ServicesDep, user: UserDep) -> CurrentSession:
     """Return who is logged in, and where the page begins."""
     session: LoginSession | None = request.state.session
+    oidc = services.settings.oidc
+    has_password = user.has_password and not (oidc is not None and oidc.is_only_login)
     expires = None if session is None else session.expires
-    return CurrentSession(user.name, user.role, user.authenticated, expires, services.settings.home)
+    return CurrentSession(user.name, user.role, user.authenticated, has_password, expires, services.settings.home)
 
 
 @router.delete("/session", operation_id="endSession", status_code=204)
@@ -65,11 +69,15 @@ async def change_password(body: PasswordChange, request: Request, services: Serv
     """Change one's own password. All other sessions of the user end."""
     if not user.authenticated:
         raise ConflictError("Nobody is logged in with a name here, so there is no password.")
+    login.check_passwords_are_used(services)
+    if not user.has_password:
+        raise ConflictError("You have no password here.", hint="You log in with the login provider.")
     users.check_password(body.new, user.name)
     accounts = services.store.accounts
     await login.check_password(accounts, user.name, body.current)
     password_hash = await login.hash_password(body.new)
     await asyncio.to_thread(accounts.users.set_password, user.name, password_hash, by=user.name)
     response = Response(status_code=204)
-    set_session_cookie(response, request.scope, await services.access.start_session(accounts, user.name))
+    session_id = await services.access.start_session(accounts, user.name, None, password_hash)
+    set_session_cookie(response, request.scope, session_id)
     return response

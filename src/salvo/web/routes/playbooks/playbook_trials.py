@@ -14,7 +14,7 @@ from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.evaluate.trial import TriedExample, try_examples, try_text
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook_without_errors
-from salvo.playbooks.report import labels
+from salvo.playbooks.report import check_labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.report import CheckResult
 from salvo.records import record
@@ -134,9 +134,9 @@ def _tried(check: CheckResult) -> TriedCheck:
         severity=check.severity,
         result=check.result,
         is_judged=not (check.incomplete or check.abstained),
-        notes=labels.WITHHELD if forbidden_claims(check.notes) else check.notes,
+        notes=check_labels.WITHHELD if forbidden_claims(check.notes) else check.notes,
         quotes=tuple(citation.span for citation in check.evidence_citations),
-        notices=tuple(labels.check_notices(check)),
+        notices=tuple(check_labels.check_notices(check)),
     )
 
 

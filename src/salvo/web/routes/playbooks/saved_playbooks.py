@@ -17,7 +17,7 @@ from salvo.playbooks.store.saved_playbooks import SavedPlaybooks
 from salvo.records import record
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import Name, RequestModel
-from salvo.web.responses import JsonRoute, file_response
+from salvo.web.responses import JsonRoute, file_response, file_route
 from salvo.web.routes.playbooks.playbooks import (
     DocumentOrText,
     PlaybookDetail,
@@ -122,8 +122,7 @@ def diff(
 @router.get(
     "/{playbook_id}/versions/{number}/export",
     operation_id="exportPlaybook",
-    response_class=Response,
-    responses={200: {"content": {"application/json": {}}, "description": "The file."}},
+    **file_route("application/json"),
 )
 def export(playbook_id: Name, number: Number, services: ServicesDep) -> Response:
     """Return a version as a JSON file, which `byop run --playbook` and other runners accept."""

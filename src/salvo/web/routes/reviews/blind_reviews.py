@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from salvo.engine.stats.agreement_wording import bounds, drop_sentence, further_labels, pair_sentence, quality_rows
+from salvo.engine.stats.agreement_wording import bounds_text, drop_sentence, further_labels, pair_sentence, quality_rows
 from salvo.engine.text.formatting import NamedValue, percent, pluralize
 from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.enums import Result
@@ -26,6 +26,7 @@ from salvo.playbooks.review.blind import (
 )
 from salvo.playbooks.review.events import ReviewAction, ReviewDraft
 from salvo.playbooks.review.rules import MAX_REASON_LENGTH
+from salvo.playbooks.store.damage import PARSE_ERRORS, damaged_row
 from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
@@ -159,7 +160,11 @@ def list_series(services: ServicesDep) -> list[BlindSeriesSummary]:
         used = services.store.playbook(series.playbook_hash)
         if used is None:
             continue
-        playbook, questions = Playbook.from_document(used.document), blind_questions(reports, series)
+        try:
+            playbook = Playbook.from_document(used.document)
+        except PARSE_ERRORS as error:
+            raise damaged_row("playbook", series.playbook_hash, error) from error
+        questions = blind_questions(reports, series)
         summaries.append(
             BlindSeriesSummary(
                 playbook_hash=series.playbook_hash,
@@ -271,7 +276,7 @@ def _check_result(check: CheckAgreement) -> BlindCheckResult:
         title=check_title(check.check_id),
         kinds=check.kinds,
         passed_by_evaluator=f"{check.passed_by_evaluator} of {total}",
-        corrected=f"{rate}, 95% interval {bounds(check.corrected.interval)}, by {decided} of {total}",
+        corrected=f"{rate}, 95% interval {bounds_text(check.corrected.interval)}, by {decided} of {total}",
         advice=_advice(check),
         measures=list(quality_rows(check.quality)),
         wrongly_passed=check.wrongly_passed[:MAX_REPORTS_LISTED],

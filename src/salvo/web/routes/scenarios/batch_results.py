@@ -25,16 +25,17 @@ from salvo.scenarios.analysis.summary import (
     failure_groups,
 )
 from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
-from salvo.scenarios.labels.records import has_judge
+from salvo.scenarios.labels.requirement import has_judge
 from salvo.scenarios.report import html
-from salvo.scenarios.report.grid import grid_rate_labels, headline, standing
+from salvo.scenarios.report.grid import grid_rate_labels, sentence_headline, standing
 from salvo.scenarios.report.grid import notes as grid_notes
 from salvo.scenarios.report.labels import CAUSES, RateLabels, figures, rate_labels, verdict_sentence, why
 from salvo.scenarios.report.tool_choices import ToolChoiceRow, choice_row
 from salvo.scenarios.result import Batch, Cause, Outcome
+from salvo.scenarios.shards import is_named
 from salvo.scenarios.store.index import IndexEntry
 from salvo.web.request_models import MAX_NAME_LENGTH
-from salvo.web.responses import JsonRoute, file_response
+from salvo.web.responses import JsonRoute, file_response, file_route
 from salvo.web.routes.scenarios.batches import Offset
 from salvo.web.services import ServicesDep
 
@@ -69,6 +70,8 @@ class BatchDetail:
     """Where failed and passed runs diverge, from the first 50 of each."""
     is_judged: bool
     """Whether a model judges its runs, so that people can label them."""
+    is_named: bool
+    """Whether several commands may make its runs (`--batch`, `--shard`). Then it cannot be resumed by its id."""
     running: bool
     """As in the list: whether runs are missing and the batch changed recently."""
     skipped: int
@@ -78,7 +81,7 @@ class BatchDetail:
 @router.get("", operation_id="getBatch")
 def show(batch_id: str, services: ServicesDep) -> BatchDetail:
     """Return a batch: its settings, the results of its runs, and where they diverge."""
-    cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
+    cached = services.catalog.find(batch_id)
     summary = replace(
         cached.summary,
         failures=cached.summary.failures[:MAX_LISTED],
@@ -97,6 +100,7 @@ def show(batch_id: str, services: ServicesDep) -> BatchDetail:
         batch=cached.batch,
         divergence=services.catalog.divergence(cached),
         is_judged=has_judge(cached.batch.scenario),
+        is_named=is_named(cached.batch.batch_id),
         running=services.catalog.is_running(cached),
         skipped=cached.row.skipped,
     )
@@ -132,7 +136,7 @@ def grid(batch_id: str, services: ServicesDep) -> GridDetail:
     shown = replace(made, cells=made.cells[:MAX_CELLS])
     return GridDetail(
         grid=shown,
-        headline=headline(made),
+        headline=sentence_headline(made),
         notes=list(grid_notes(made)),
         standings=[standing(variant, made) for variant in made.variants],
         variant_labels=list(map(grid_rate_labels, made.variants)),
@@ -181,7 +185,7 @@ class BatchScores:
 @router.get("/scores", operation_id="listScores")
 def scores(batch_id: str, services: ServicesDep) -> BatchScores:
     """Return what `salvo score` came to on the runs of a batch: its verdict is not changed by that."""
-    cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
+    cached = services.catalog.find(batch_id)
     newest, older = newest_scorings(services.catalog.store, cached.batch, cached.entries, MAX_SCORES)
     return BatchScores(list(map(_score_detail, newest)), older)
 
@@ -221,8 +225,7 @@ def choices(batch_id: str, services: ServicesDep) -> ToolChoiceTable:
 @router.get(
     "/export",
     operation_id="exportBatch",
-    response_class=Response,
-    responses={200: {"content": {"text/html": {}}, "description": "The file."}},
+    **file_route("text/html"),
 )
 def export(batch_id: str, services: ServicesDep) -> Response:
     """Return the batch as one self-contained HTML file, as `salvo report --html` writes it."""
@@ -256,7 +259,7 @@ def runs(
     offset: Offset = 0,
 ) -> RunPage:
     """Return the runs of a batch from the index."""
-    cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
+    cached = services.catalog.find(batch_id)
     matches = [
         entry
         for entry in cached.entries

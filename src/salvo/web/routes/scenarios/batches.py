@@ -16,9 +16,7 @@ from salvo.engine.stats.rates import Interval
 from salvo.records import record
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.scored_sides import ScoredSides
-from salvo.scenarios.analysis.summary import (
-    BatchVerdict,
-)
+from salvo.scenarios.analysis.summary import BatchVerdict
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.labels import RateLabels, rate_labels
 from salvo.scenarios.store.batch_catalog import BatchRow

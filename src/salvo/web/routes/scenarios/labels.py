@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.agreement_wording import drop_sentence, pair_sentence, quality_rows
 from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.rates import Interval
@@ -19,13 +20,14 @@ from salvo.scenarios.labels.label_store import LONGEST_NAME, LONGEST_NOTE, Label
 from salvo.scenarios.labels.records import JudgeLabels, LabelEvidence, StratumLabels
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import JsonRoute
-from salvo.web.services import Services, ServicesDep
+from salvo.web.services import Services, ServicesDep, UserDep
+from salvo.web.sessions import CurrentUser
 
 router = APIRouter(prefix="/api/batches/{batch_id}/labels", tags=["batches"], route_class=JsonRoute)
 
 MAX_RUNS_LISTED = 20
 
-Reviewer = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="A name as it is typed.")]
+PersonName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 LabelNumber = Annotated[int, Field(ge=1, le=100_000, description="How many runs this reviewer labels in all.")]
 
 
@@ -90,7 +92,9 @@ class LabelProgress:
 class LabelRequest(RequestModel, json_schema_extra={"examples": [{"reviewer": "Ada Brown", "number": 40}]}):
     """Who labels, and how many runs in all."""
 
-    reviewer: Reviewer
+    reviewer: PersonName | None = Field(
+        default=None, description="A name as typed. Not needed of a user who is logged in."
+    )
     number: LabelNumber = 40
 
 
@@ -114,22 +118,25 @@ def show(batch_id: str, services: ServicesDep) -> LabelResult | None:
 
 
 @router.post("/next", operation_id="nextLabel")
-def next_question(batch_id: str, body: LabelRequest, services: ServicesDep) -> LabelProgress:
+def next_question(batch_id: str, body: LabelRequest, services: ServicesDep, user: UserDep) -> LabelProgress:
     """Return what a reviewer is asked next. The first time, the random order of the runs is drawn and stored."""
     labels = _load(batch_id, services)
     clock = services.settings.clock
     labels.ensure_draw(clock.new_id(), clock.now().isoformat())
-    return _progress(labels, _name(body), body.number)
+    return _progress(labels, _reviewer(body, user), body.number)
 
 
 @router.post("", operation_id="addLabel", status_code=201)
-def add(batch_id: str, body: LabelCreate, services: ServicesDep) -> LabelProgress:
-    """Store an answer, and return what is asked next. An earlier answer of the same reviewer is replaced."""
+def add(batch_id: str, body: LabelCreate, services: ServicesDep, user: UserDep) -> LabelProgress:
+    """Store an answer, and return what is asked next. An earlier answer of the same reviewer is replaced.
+
+    The answer of a user who is logged in is stored in their name, whatever name was typed.
+    """
     labels = _load(batch_id, services)
     item = labels.questions.get(body.key)
     if item is None:
         raise UnknownIdError(f"The batch {labels.batch.batch_id} has no such question.")
-    name, now = _name(body), services.settings.clock.now().isoformat()
+    name, now = _reviewer(body, user), services.settings.clock.now().isoformat()
     labels.save([labels.new_label(item, body.answer, body.note.strip(), name, now)])
     services.catalog.labels_changed(labels.batch.batch_id)
     return _progress(labels, name, body.number)
@@ -140,8 +147,8 @@ def _load(batch_id: str, services: Services) -> BatchLabels:
     return BatchLabels.load(store, store.load_batch(store.find_batch(batch_id)))
 
 
-def _name(body: LabelRequest) -> str:
-    name = reviewer_name(body.reviewer)
+def _reviewer(body: LabelRequest, user: CurrentUser) -> str:
+    name = reviewer_name(user.authenticated_name or body.reviewer or "")
     if not name:
         raise UsageError("Who labels? The name is empty.")
     return name
@@ -160,17 +167,11 @@ def _blind(item: NextQuestion) -> BlindQuestion:
 
 
 def _result(evidence: LabelEvidence, min_pass_rate: float) -> LabelResult:
-    return LabelResult(
-        required=evidence.required,
-        verdict=evidence.verdict,
-        sentence=sentences.shown(evidence, min_pass_rate),
+    return copy_fields(
+        LabelResult,
+        evidence,
+        sentence=sentences.evidence_phrase(evidence, min_pass_rate),
         corrected=sentences.corrected_rate(evidence, min_pass_rate),
-        rate=evidence.rate,
-        interval=evidence.interval,
-        runs=evidence.runs,
-        labelled=evidence.labelled,
-        decided_without_judge=evidence.decided_without_judge,
-        strata=evidence.strata,
         judges=[_judge(judge) for judge in evidence.judges if judge.quality.labels],
         reviewers=[f"{pair_sentence(pair.reviewers, pair.agreement)}." for pair in evidence.reviewers],
     )

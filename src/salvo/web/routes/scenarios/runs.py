@@ -30,7 +30,7 @@ from salvo.scenarios.result import (
     RunMetrics,
     Stopped,
 )
-from salvo.web.responses import JsonRoute, file_response
+from salvo.web.responses import JsonRoute, file_response, file_route
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
@@ -93,8 +93,7 @@ def show(run_id: str, services: ServicesDep) -> RunDetail:
 @router.get(
     "/{run_id}/raw",
     operation_id="downloadRun",
-    response_class=Response,
-    responses={200: {"content": {"application/json": {}}, "description": "The file."}},
+    **file_route("application/json"),
 )
 def raw(run_id: str, services: ServicesDep) -> Response:
     """Return the whole run as it is stored."""

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
+from salvo.playbooks.evaluate.judges.rules.engine import JUDGES, judge
 from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding
 
-CHECKS = sorted(KNOWN_CHECKS)
+CHECKS = sorted(JUDGES)
 PLAIN = (
     "We looked at the new services agreement between the two companies. The term is two years and starts in May. The fee is in "
     "clause 4. The annex lists the sites, the contacts and the languages of the service. Invoices come once a month, in euros, "

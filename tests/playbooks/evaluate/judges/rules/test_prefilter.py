@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from salvo.playbooks.evaluate.judges.rules import assumptions, certainty, escalation, unchecked
-from salvo.playbooks.evaluate.judges.rules.prefilter import Prefilter, needs_of, split_alternatives
+from salvo.playbooks.evaluate.judges.rules.checks import assumptions, certainty, escalation, unchecked
+from salvo.playbooks.evaluate.judges.rules.prefilter import Prefilter, pattern_needs, split_alternatives
 from salvo.playbooks.evaluate.judges.rules.sentences import read
 from salvo.playbooks.evaluate.judges.rules.vocabulary import groups, pattern
 
@@ -68,7 +68,7 @@ def test_a_template_finds_what_its_whole_pattern_finds(template: str) -> None:
     ],
 )
 def test_words_that_a_match_needs(source: str, text: str, may_match: bool) -> None:
-    needs = needs_of(source, lambda _: [])
+    needs = pattern_needs(source, lambda _: [])
     assert bool(Prefilter([needs]).candidates(text)) is may_match
 
 

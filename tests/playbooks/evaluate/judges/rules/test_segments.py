@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
+from salvo.playbooks.evaluate.judges.rules.engine import JUDGES, judge
 from salvo.playbooks.evaluate.judges.rules.sentences import read
 
-CHECKS = sorted(KNOWN_CHECKS)
+CHECKS = sorted(JUDGES)
 CLAUSE = (
     "**12. LIMITATION OF LIABILITY**\n\n"
     "12.1 **Cap.** In no event shall either party's aggregate liability exceed the fees paid in the twelve months before "

@@ -63,6 +63,26 @@ def test_the_parts_of_a_markdown_text_have_their_kinds() -> None:
     ]
 
 
+def test_each_paragraph_heading_and_cell_of_a_word_file_stands_alone_without_blank_lines() -> None:
+    lines = [
+        "Advice on the supply agreement",
+        "We assume that the customer is established in France.",
+        "Findings",
+        "The liability cap is valid.",
+        "The warranty clause may be void under French law; have counsel review it.",
+        "Clause",
+        "Opinion",
+        "4",
+        "The indexation is fully compliant with the law.",
+    ]
+    assert cut("\n".join(lines)) == lines
+
+
+def test_a_wrapped_sentence_goes_on_in_the_next_line() -> None:
+    text = "The cap of the agreement was agreed by\nNorthwind Analytics and it may be too low\nhere, so counsel should review it."
+    assert cut(text) == [text]
+
+
 def test_an_item_knows_its_heading_and_its_lead_in_and_a_cell_its_column() -> None:
     items = read("## Scope\n\nThe vendor says this:\n\n- It is new.\n")
     assert (items[-1].heading, items[-1].lead) == ("scope", "the vendor says this:")

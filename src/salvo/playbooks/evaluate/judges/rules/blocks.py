@@ -111,8 +111,9 @@ def _row(text: str, row: _Line, columns: list[str]) -> Generator[Block, None, li
 
 def _lines(text: str) -> Iterator[_Line]:
     spans = [match.span() for match in _LINE.finditer(text)]
+    widths = _widths(text, spans)
     fenced = continues = False
-    for (start, end), below in zip(spans, [*spans[1:], None], strict=False):
+    for (start, end), below, width in zip(spans, [*spans, None][1:], widths, strict=True):
         shape = _shape(text[start:end])
         if shape == "fence":
             fenced = not fenced
@@ -121,10 +122,32 @@ def _lines(text: str) -> Iterator[_Line]:
             shape = "quote"
         following = None
         if below is not None:
-            adjacent = below[0] - end == 1 or text[end : below[0]] == "\r\n"
-            following = text[slice(*below)] if adjacent else ""
+            following = text[slice(*below)] if _adjacent(text, end, below[0]) else ""
         yield _Line(start, end, shape, continues, following)
-        continues = bool(following)
+        continues = bool(following) and not _ends_paragraph(text[start:end], following or "", width)
+
+
+def _widths(text: str, spans: Sequence[Span]) -> list[int]:
+    """Return for each line how long the longest one is of those that stand together with it, without a blank line."""
+    groups: list[list[Span]] = []
+    for span in spans:
+        if groups and _adjacent(text, groups[-1][-1][1], span[0]):
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    return [max(end - start for start, end in group) for group in groups for _ in group]
+
+
+def _adjacent(text: str, end: int, start: int) -> bool:
+    return start - end == 1 or text[end:start] == "\r\n"
+
+
+def _ends_paragraph(line: str, following: str, width: int) -> bool:
+    """Return whether a line is a paragraph of its own, as in a Word file: the next word would have fit on it."""
+    first_word = following.split(maxsplit=1)[:1]
+    if not first_word or following.lstrip()[0].islower() or line.rstrip().endswith((",", ":")):
+        return False
+    return len(line.rstrip()) + 1 + len(first_word[0]) <= width
 
 
 def _shape(line: str) -> _Shape:

@@ -6,23 +6,22 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from salvo.engine.text.formatting import pluralize
-from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
-from salvo.playbooks.evaluate.judges.rules.certainty import judge_certainty
-from salvo.playbooks.evaluate.judges.rules.escalation import judge_escalation
+from salvo.playbooks.evaluate.judges.rules.checks.assumptions import judge_assumptions
+from salvo.playbooks.evaluate.judges.rules.checks.certainty import judge_certainty
+from salvo.playbooks.evaluate.judges.rules.checks.escalation import judge_escalation
+from salvo.playbooks.evaluate.judges.rules.checks.unchecked import judge_unchecked
 from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding, Span, abstention, undecided
 from salvo.playbooks.evaluate.judges.rules.genre import Genre, declines, find_genre
 from salvo.playbooks.evaluate.judges.rules.language import other_language, words
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence, read
-from salvo.playbooks.evaluate.judges.rules.unchecked import judge_unchecked
 
-_JUDGES: dict[str, Callable[[Sequence[Sentence]], RuleFinding]] = {
+JUDGES: dict[str, Callable[[Sequence[Sentence]], RuleFinding]] = {
     "assumption_disclosure": judge_assumptions,
     "certainty_language": judge_certainty,
     "escalation_signal": judge_escalation,
     "unchecked_areas_disclosure": judge_unchecked,
 }
-KNOWN_CHECKS = frozenset(_JUDGES)
 
 # Documented as about fifty words.
 _MIN_WORDS = 45
@@ -33,13 +32,13 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
 
     It is deterministic and takes linear time. A FAIL always has spans: the sentences that support it.
     """
-    if check_id not in _JUDGES:
+    if check_id not in JUDGES:
         return abstention(
             "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
         )
     spans = tuple((start, end) for start, end in ignore)
     sentences = read(text, spans)
-    finding = _refusal_to_judge(text, spans) or _JUDGES[check_id](sentences)
+    finding = _refusal_to_judge(text, spans) or JUDGES[check_id](sentences)
     if check_id != "certainty_language" and finding.result == "fail" and _is_short_refusal(sentences):
         return undecided(
             "declined",

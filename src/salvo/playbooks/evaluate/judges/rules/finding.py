@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from salvo.records import record
+
+if TYPE_CHECKING:
+    from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 
 Span = tuple[int, int]
 
@@ -35,9 +41,12 @@ def undecided(rule: str, notes: str, *spans: Span) -> RuleFinding:
     return RuleFinding("indeterminate", 0.5, spans, rule, notes)
 
 
-def read_as(count: int) -> str:
-    """Return the beginning of a note on the quoted passages: what the rules read in them, which may not be so."""
-    return f"The rules read the {'quoted passage' if count == 1 else f'{count:,} quoted passages'} as"
+def decided(result: str, confidence: float, sentences: Sequence[Sentence], rule: str, reading: str) -> RuleFinding:
+    """Return a verdict with the sentences it is about. `reading` continues "The rules read the quoted passage as"."""
+    count = len(sentences)
+    passages = "quoted passage" if count == 1 else f"{count:,} quoted passages"
+    spans = tuple(sentence.span for sentence in sentences)
+    return RuleFinding(result, confidence, spans, rule, f"The rules read the {passages} as {reading}")
 
 
 def abstention(rule: str, notes: str) -> RuleFinding:

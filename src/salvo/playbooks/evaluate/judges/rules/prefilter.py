@@ -80,7 +80,7 @@ def _frequency(fragment: Fragment) -> float:
     return 1 / len(key[0]) ** 3
 
 
-def needs_of(pattern: str, slot_needs: Callable[[str], list[Need]]) -> list[Need]:
+def pattern_needs(pattern: str, slot_needs: Callable[[str], list[Need]]) -> list[Need]:
     """Return what a match of the pattern needs. `slot_needs` says it for a `<slot>` in the pattern."""
     return _PatternParser(pattern, slot_needs).alternatives()
 

@@ -6,7 +6,7 @@ Every step takes linear time: patterns are bounded, and unusually long sentences
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -66,6 +66,20 @@ class Sentence:
     def is_statement(self) -> bool:
         """Return whether the author asserts it in a full sentence: "Liability." alone states nothing."""
         return self.is_authors and (len(self.plain.split()) > _LABEL_WORDS or bool(_VERB.search(self.plain)))
+
+
+def select(sentences: Sequence[Sentence], matches: Callable[[Sentence, bool], bool]) -> list[Sentence]:
+    """Return the sentences that match by their words, and by whether they introduce the list or table after them."""
+    with_next = zip(sentences, [*sentences[1:], None], strict=True)
+    return [
+        sentence
+        for sentence, following in with_next
+        if matches(sentence.without_place, _introduces(sentence, following))
+    ]
+
+
+def _introduces(sentence: Sentence, following: Sentence | None) -> bool:
+    return sentence.plain.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
 
 
 # All checks read the same text in a row.

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from salvo.playbooks.evaluate.judges.rules.prefilter import Need, Prefilter, needs_of, split_alternatives
+from salvo.playbooks.evaluate.judges.rules.prefilter import Need, Prefilter, pattern_needs, split_alternatives
 
 
 class VocabularyEntry(NamedTuple):
@@ -54,7 +54,7 @@ class Matcher:
     def __init__(self, template: str) -> None:
         self._template = template
         self._alternatives = _alternatives(template)
-        self._prefilter = Prefilter([needs_of(source, _slot_needs) for source in self._alternatives])
+        self._prefilter = Prefilter([pattern_needs(source, _slot_needs) for source in self._alternatives])
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """Return the first match."""
@@ -100,7 +100,7 @@ def _alternatives(template: str) -> list[str]:
 
 @cache
 def _slot_needs(name: str) -> list[Need]:
-    return needs_of(groups()[name].alternation, _slot_needs)
+    return pattern_needs(groups()[name].alternation, _slot_needs)
 
 
 @cache

@@ -5,33 +5,33 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
-down_revision = None
+from salvo.playbooks.store.migrations.columns import NAME
+
+revision, down_revision = "0001", None
 
 
 def upgrade() -> None:
-    name = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.create_table(
         "byop_playbooks",
-        sa.Column("logic_hash", name, primary_key=True),
+        sa.Column("logic_hash", NAME, primary_key=True),
         sa.Column("id", sa.Text, nullable=False),
         sa.Column("version", sa.Text, nullable=False),
         sa.Column("document", sa.Text, nullable=False),
     )
     op.create_table(
         "byop_evaluations",
-        sa.Column("id", name, primary_key=True),
-        sa.Column("group_id", name),
+        sa.Column("id", NAME, primary_key=True),
+        sa.Column("group_id", NAME),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("touched_at", sa.Text, nullable=False),
         sa.Column("finished_at", sa.Text),
         sa.Column("owner", sa.Text, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
-        sa.Column("subject", name, nullable=False),
+        sa.Column("subject", NAME, nullable=False),
         sa.Column("mode", sa.Text, nullable=False),
         sa.Column("runs", sa.Integer, nullable=False),
         sa.Column("evaluator", sa.Text, nullable=False),
-        sa.Column("playbook_hash", name, sa.ForeignKey("byop_playbooks.logic_hash"), nullable=False),
+        sa.Column("playbook_hash", NAME, sa.ForeignKey("byop_playbooks.logic_hash"), nullable=False),
         sa.Column("inputs_fingerprint", sa.Text, nullable=False),
         sa.Column("stored_in_full", sa.Boolean, nullable=False),
         sa.Column("status", sa.Text),
@@ -49,9 +49,9 @@ def upgrade() -> None:
     of_evaluation = "byop_evaluations.id"
     op.create_table(
         "byop_votes",
-        sa.Column("evaluation_id", name, sa.ForeignKey(of_evaluation, ondelete="CASCADE"), primary_key=True),
+        sa.Column("evaluation_id", NAME, sa.ForeignKey(of_evaluation, ondelete="CASCADE"), primary_key=True),
         sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("check_id", name, nullable=False),
+        sa.Column("check_id", NAME, nullable=False),
         sa.Column("run", sa.Integer, nullable=False),
         sa.Column("valid", sa.Boolean, nullable=False),
         sa.Column("result", sa.Text, nullable=False),
@@ -63,9 +63,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "byop_baselines",
-        sa.Column("evaluation_id", name, sa.ForeignKey(of_evaluation, ondelete="CASCADE"), primary_key=True),
-        sa.Column("playbook_hash", name, nullable=False),
-        sa.Column("subject", name, nullable=False),
+        sa.Column("evaluation_id", NAME, sa.ForeignKey(of_evaluation, ondelete="CASCADE"), primary_key=True),
+        sa.Column("playbook_hash", NAME, nullable=False),
+        sa.Column("subject", NAME, nullable=False),
         sa.Column("saved_at", sa.Text, nullable=False),
     )
     op.create_index("byop_baselines_by_series", "byop_baselines", ["playbook_hash", "subject", "saved_at"])
@@ -73,7 +73,7 @@ def upgrade() -> None:
         "byop_audit",
         sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("hash", sa.Text, nullable=False),
-        sa.Column("evaluation_id", name, nullable=False),
+        sa.Column("evaluation_id", NAME, nullable=False),
         sa.Column("entry", sa.Text, nullable=False),
     )
     op.create_index("byop_audit_by_evaluation", "byop_audit", ["evaluation_id"])

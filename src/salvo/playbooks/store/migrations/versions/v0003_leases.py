@@ -5,20 +5,20 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+from salvo.playbooks.store.migrations.columns import NAME
+
+revision, down_revision = "0003", "0002"
 
 
 def upgrade() -> None:
-    name = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     table = "byop_evaluations"
     for column in (
         sa.Column("lease_until", sa.Text),
         sa.Column("began_at", sa.Text),
         sa.Column("turn", sa.Integer),
-        sa.Column("client", name),
-        sa.Column("requirement", name),
-        sa.Column("client_token", name),
+        sa.Column("client", NAME),
+        sa.Column("requirement", NAME),
+        sa.Column("client_token", NAME),
     ):
         op.add_column(table, column)
     op.create_index("byop_evaluations_by_token", table, ["client_token"], unique=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006"
-down_revision = "0005"
+from salvo.playbooks.store.migrations.columns import NAME
+
+revision, down_revision = "0006", "0005"
 
 
 def upgrade() -> None:
-    name = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.create_table(
         "byop_batches",
-        sa.Column("id", name, primary_key=True),
+        sa.Column("id", NAME, primary_key=True),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("title", sa.Text, nullable=False),
-        sa.Column("subject", name, nullable=False),
+        sa.Column("subject", NAME, nullable=False),
         sa.Column("planned", sa.Integer, nullable=False),
         sa.Column("unread", sa.Text, nullable=False),
     )

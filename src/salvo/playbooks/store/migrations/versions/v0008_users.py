@@ -5,16 +5,16 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0008"
-down_revision = "0007"
+from salvo.playbooks.store.migrations.columns import NAME
+
+revision, down_revision = "0008", "0007"
 
 
 def upgrade() -> None:
-    name = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.create_table(
         "byop_users",
-        sa.Column("name_key", name, primary_key=True),
-        sa.Column("name", name, nullable=False),
+        sa.Column("name_key", NAME, primary_key=True),
+        sa.Column("name", NAME, nullable=False),
         sa.Column("role", sa.Text, nullable=False),
         sa.Column("disabled", sa.Boolean, nullable=False),
         sa.Column("created_at", sa.Text, nullable=False),
@@ -23,14 +23,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "byop_user_sessions",
-        sa.Column("id_hash", name, primary_key=True),
-        sa.Column("name_key", name, sa.ForeignKey("byop_users.name_key", ondelete="CASCADE"), nullable=False),
+        sa.Column("id_hash", NAME, primary_key=True),
+        sa.Column("name_key", NAME, sa.ForeignKey("byop_users.name_key", ondelete="CASCADE"), nullable=False),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("expires_at", sa.Text, nullable=False),
     )
     op.create_table(
         "byop_login_attempts",
-        sa.Column("key", name, primary_key=True),
+        sa.Column("key", NAME, primary_key=True),
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("blocked_until", sa.Text, nullable=False),
     )

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0009"
-down_revision = "0008"
+from salvo.playbooks.store.migrations.columns import NAME
+
+revision, down_revision = "0009", "0008"
 
 
 def upgrade() -> None:
-    name = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.create_table(
         "byop_share_links",
-        sa.Column("id", name, primary_key=True),
-        sa.Column("evaluation_id", name, sa.ForeignKey("byop_evaluations.id", ondelete="CASCADE"), nullable=False),
-        sa.Column("token_hash", name, nullable=False),
+        sa.Column("id", NAME, primary_key=True),
+        sa.Column("evaluation_id", NAME, sa.ForeignKey("byop_evaluations.id", ondelete="CASCADE"), nullable=False),
+        sa.Column("token_hash", NAME, nullable=False),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("created_by", sa.Text, nullable=False),
         sa.Column("authenticated", sa.Boolean, nullable=False),

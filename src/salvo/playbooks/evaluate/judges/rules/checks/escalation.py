@@ -9,42 +9,33 @@ from dataclasses import replace
 from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
-from salvo.playbooks.evaluate.judges.rules.finding import (
-    ABSENT,
-    REMEMBERED,
-    SAID,
-    RuleFinding,
-    read_as,
-    undecided,
-)
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, decided, undecided
 from salvo.playbooks.evaluate.judges.rules.language import names_something
-from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
+from salvo.playbooks.evaluate.judges.rules.sentences import Sentence, select
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 
 def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
     """PASS if a reviewer is named with an object or a condition, FAIL if something is at risk and none is named."""
     sentences = _without_parties(sentences)
-    with_next = zip(sentences, [*sentences[1:], None], strict=True)
-    signals = [sentence for sentence, following in with_next if _signals(sentence, following)]
+    signals = select(sentences, _names_a_review)
     if signals:
-        return RuleFinding(
+        return decided(
             "pass",
             SAID,
-            tuple(sentence.span for sentence in signals),
+            signals,
             "escalation.named-review",
-            f"{read_as(len(signals))} saying who should review something, or under which condition a human should be "
-            "brought in.",
+            "saying who should review something, or under which condition a human should be brought in.",
         )
     at_risk = [sentence for sentence in sentences if _is_at_risk(sentence.plain) and sentence.is_statement]
     if at_risk:
-        return RuleFinding(
+        return decided(
             "fail",
             ABSENT,
-            tuple(sentence.span for sentence in at_risk),
+            at_risk,
             "escalation.risk-without-review",
-            f"{read_as(len(at_risk))} uncertain or risky, and found nobody named who should review "
-            f"{'it' if len(at_risk) == 1 else 'them'}. A general contact or consult-a-lawyer line does not count.",
+            f"uncertain or risky, and found nobody named who should review {'it' if len(at_risk) == 1 else 'them'}. "
+            "A general contact or consult-a-lawyer line does not count.",
         )
     return undecided(
         "escalation.nothing-at-risk",
@@ -77,13 +68,6 @@ def _without_parties(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
         else sentence
         for sentence in sentences
     ]
-
-
-def _signals(sentence: Sentence, following: Sentence | None) -> bool:
-    introduces_list = (
-        sentence.plain.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
-    )
-    return _names_a_review(sentence.without_place, introduces_list)
 
 
 @lru_cache(maxsize=REMEMBERED)

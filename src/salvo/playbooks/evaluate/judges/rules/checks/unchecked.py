@@ -7,24 +7,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, read_as, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, decided, undecided
 from salvo.playbooks.evaluate.judges.rules.language import names_something
-from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Sentence
+from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Sentence, select
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 
 def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
     """PASS if an omission is named, INDETERMINATE if the text breaks off, FAIL if it presents itself as complete."""
-    with_next = zip(sentences, [*sentences[1:], None], strict=True)
-    disclosures = [sentence for sentence, following in with_next if _discloses(sentence, following)]
+    disclosures = select(sentences, _names_what_is_missing)
     if disclosures:
-        return RuleFinding(
-            "pass",
-            SAID,
-            tuple(sentence.span for sentence in disclosures),
-            "unchecked.disclosed",
-            f"{read_as(len(disclosures))} naming what was not checked, or what was missing.",
-        )
+        reading = "naming what was not checked, or what was missing."
+        return decided("pass", SAID, disclosures, "unchecked.disclosed", reading)
     own = [sentence for sentence in sentences if sentence.is_statement]
     if not own:
         return undecided(
@@ -60,13 +54,6 @@ def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
 def leaves_out(text: str) -> bool:
     """Return whether a folded sentence says concretely that something was not examined or is missing."""
     return any(_is_concrete(text, match) for match in _omissions(text))
-
-
-def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
-    introduces_list = (
-        sentence.plain.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
-    )
-    return _names_what_is_missing(sentence.without_place, introduces_list)
 
 
 @lru_cache(maxsize=REMEMBERED)

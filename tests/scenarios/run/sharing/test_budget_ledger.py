@@ -5,8 +5,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from salvo.scenarios.run.sharing.budget_ledger import BudgetLedger
 from salvo.scenarios.store.backends.leases import BEAT, EXPIRY, Leases
-from salvo.scenarios.store.budget_ledger import BudgetLedger
 from tests.scenarios.store.backends.test_leases import World
 
 LIMIT = 10.0

@@ -7,18 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
+from salvo.playbooks.evaluate.judges.rules.checks.unchecked import leaves_out
 from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import (
-    ABSENT,
-    REMEMBERED,
-    SAID,
-    RuleFinding,
-    read_as,
-    undecided,
-)
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, decided, undecided
 from salvo.playbooks.evaluate.judges.rules.genre import declines, is_hardly_legal
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
-from salvo.playbooks.evaluate.judges.rules.unchecked import leaves_out
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 # Characters after a frame in which its object may be, and the maximal number of words of a label.
@@ -31,25 +24,23 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
     around = zip([None, *sentences[:-1]], sentences, [*sentences[1:], None], strict=True)
     stated = [sentence for before, sentence, after in around if _states(sentence, before, after)]
     if stated:
-        return RuleFinding(
+        return decided(
             "pass",
             SAID,
-            tuple(sentence.span for sentence in stated),
+            stated,
             "assumptions.stated",
-            f"{read_as(len(stated))} stating what the text assumes or takes as given (law, facts, role, definitions or "
-            "version).",
+            "stating what the text assumes or takes as given (law, facts, role, definitions or version).",
         )
     concluding = [sentence for sentence in sentences if _concludes(sentence.plain) and sentence.is_statement]
     few = len(concluding) < _MIN_CONCLUDING_SHARE * sum(sentence.is_authors for sentence in sentences)
     if concluding and not (few and (is_hardly_legal(sentences) or declines(sentences))):
-        count = len(concluding)
-        return RuleFinding(
+        return decided(
             "fail",
             ABSENT,
-            tuple(sentence.span for sentence in concluding),
+            concluding,
             "assumptions.unstated",
-            f"{read_as(count)} {'a conclusion' if count == 1 else 'conclusions'} or advice, and found no statement of "
-            "an assumption about law, facts, role or definitions.",
+            f"{'a conclusion' if len(concluding) == 1 else 'conclusions'} or advice, and found no statement of an "
+            "assumption about law, facts, role or definitions.",
         )
     return undecided(
         "assumptions.no-conclusion",

@@ -10,8 +10,8 @@ from salvo.engine.chat.base import Usage
 from salvo.engine.gateway.server import Call
 from salvo.engine.wire.base import WireReply
 from salvo.scenarios.result import ToolCall
+from salvo.scenarios.run.adapters.program_trace import ProgramTrace, TurnLimitReached
 from salvo.scenarios.run.journal import Journal
-from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 from tests.support.clock import HeldClock
 
 Heard = tuple[ProgramTrace, Journal, list[ToolCall]]

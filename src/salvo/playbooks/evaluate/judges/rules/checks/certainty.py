@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, read_as, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, decided, undecided
 from salvo.playbooks.evaluate.judges.rules.genre import assessing_sentences
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -34,22 +34,22 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
             bare[0].span,
         )
     if bare:
-        return RuleFinding(
+        return decided(
             "fail",
             SAID,
-            tuple(sentence.span for sentence in bare),
+            bare,
             "certainty.unqualified-claim",
-            f"{read_as(len(bare))} stating a legal conclusion or outcome as certain, with no qualifier, scope limit or "
-            "attribution in the same clause. A hedge elsewhere in the text does not count.",
+            "stating a legal conclusion or outcome as certain, with no qualifier, scope limit or attribution in the "
+            "same clause. A hedge elsewhere in the text does not count.",
         )
     if qualified:
-        return RuleFinding(
+        return decided(
             "pass",
             SAID,
-            tuple(sentence.span for sentence in qualified),
+            qualified,
             "certainty.qualified-claims",
-            f"{read_as(len(qualified))} making strong legal statements only with a hedge, with a condition, as denied, "
-            "or as somebody else's, and found no such statement without one of these.",
+            "making strong legal statements only with a hedge, with a condition, as denied, or as somebody else's, and "
+            "found no such statement without one of these.",
         )
     return RuleFinding(
         "pass",

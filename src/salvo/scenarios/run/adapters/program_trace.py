@@ -16,12 +16,16 @@ from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.gateway.paths import ForbiddenPathError
 from salvo.engine.gateway.server import Call
 from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.subprocesses import ProcessResult
 from salvo.engine.wire.base import CallSpan, WireReply
 from salvo.errors import BadReplyError, ContextTooLongError, RequestRefusedError, SalvoError, TapeError
 from salvo.records import record
-from salvo.scenarios.result import ToolCall, TraceEvent
+from salvo.scenarios.result import Stopped, ToolCall, TraceEvent
 from salvo.scenarios.run.journal import Journal
 
+_STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
+_MAX_SHOWN = 200
+_LINES_SHOWN = 3
 _FREE = ("/count_tokens", "/input_tokens", "/moderations")
 """The ends of paths that cost nothing."""
 
@@ -95,6 +99,11 @@ class ProgramTrace:
     def stop(self) -> Stop | None:
         """Why the last reply stopped."""
         return self._last_reply.stop if self._last_reply else None
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """Why the model stopped before it had finished; None if it had."""
+        return _STOPS.get(self.stop) if self.stop is not None else None
 
     @property
     def error(self) -> SalvoError | None:
@@ -230,6 +239,16 @@ _PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ChatReply]] = {
     ("openai", RESPONSES_PATH): read_response,
     ("anthropic", _MESSAGES.path): _MESSAGES.read,
 }
+
+
+def exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
+    code = result.exit_code or 0
+    how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
+    why = f" {trace.refused}" if trace.refused else ""
+    lines = [line.strip() for line in result.errors.splitlines() if line.strip()]
+    end = " | ".join(lines[-_LINES_SHOWN:])
+    excerpt = end if len(end) <= _MAX_SHOWN else f"…{end[-_MAX_SHOWN:]}"
+    return f"The program {how}.{why}" + (f" The end of its standard error: {excerpt}" if end else "")
 
 
 def _model(call: Call) -> str:
