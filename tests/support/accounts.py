@@ -10,7 +10,8 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.playbooks.accounts import passwords
 from salvo.playbooks.accounts.users import Role
 from salvo.playbooks.store.store import EvaluationStore
-from tests.support.web import Client, Loginable, Reply, http_session
+from tests.support.http_client import http_session
+from tests.support.web import Client, Loginable, Reply
 
 PASSWORD = "four words nobody links"
 _hash = ""

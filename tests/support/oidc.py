@@ -20,7 +20,8 @@ from joserfc.jwk import RSAKey
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.web.oidc.settings import OidcSettings
 from tests.support.background import BackgroundServer
-from tests.support.web import Client, Loginable, Reply, http_session
+from tests.support.http_client import http_session
+from tests.support.web import Client, Loginable, Reply
 
 CLIENT_ID = "salvo"
 CLIENT_SECRET = "planted-client-secret-0123456789"

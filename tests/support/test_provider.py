@@ -24,6 +24,7 @@ from tests.support.http_client import (
     OPENAI_HEADERS,
     ask_anthropic,
     ask_openai,
+    http_session,
     post,
 )
 from tests.support.provider import (
@@ -221,7 +222,7 @@ class TestAnswers:
         assert provider.most_at_once > 1
 
     async def test_a_connection_is_kept_for_the_next_request(self, hello: LoopbackProvider) -> None:
-        async with aiohttp.ClientSession(headers=OPENAI_HEADERS) as session:
+        async with http_session(headers=OPENAI_HEADERS) as session:
             for _ in range(3):
                 async with session.post(f"{hello.openai_url}/chat/completions", json=OPENAI_BODY) as response:
                     await response.read()

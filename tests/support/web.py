@@ -25,6 +25,7 @@ from salvo.web.connections import ConnectionLimits
 from salvo.web.sessions import AccessControl
 from salvo.web.settings import Settings
 from tests.support.background import BackgroundServer
+from tests.support.http_client import http_session
 from tests.support.provider import Answer, ProviderRequest, Say
 
 GPT = "openai/gpt-5.4-mini"
@@ -261,15 +262,6 @@ class Client:
         last = (await self.events(evaluation))[-1]
         assert last.event == "done", last
         return await self.get(f"/api/reports/{evaluation}")
-
-
-def http_session(**options: Any) -> aiohttp.ClientSession:
-    """Return a session that reuses no connection which the server may be closing, however slow the machine is.
-
-    The server closes a connection that was idle for 5 seconds. A POST on it is not sent again.
-    """
-    connector = aiohttp.TCPConnector(keepalive_timeout=1)
-    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), connector=connector, **options)
 
 
 @asynccontextmanager

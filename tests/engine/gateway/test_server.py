@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import aiohttp
 import anthropic
 import openai
 import pytest
@@ -24,6 +23,7 @@ from salvo.engine.wire.retry import RetryingWire
 from salvo.engine.wire.streaming import StreamingWire
 from salvo.errors import MissingKeyError, SalvoError, TapeMissError
 from tests.support.clock import HeldClock
+from tests.support.http_client import http_session
 from tests.support.provider import Fault, LoopbackProvider, Say, Scripted, Use, UseTools, by_turn
 from tests.support.wires import ANTHROPIC_KEY, OPENAI_KEY, REDACTOR, ScriptedWire, http_wire
 
@@ -178,7 +178,7 @@ async def test_the_key_is_added_behind_the_gateway_and_never_seen_before_it() ->
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer sk-salvo-other"}, {"x-api-key": "sk-salvo-other"}])
 async def test_another_process_without_the_token_is_not_served(headers: dict[str, str]) -> None:
-    async with served(Say("hi")) as there, aiohttp.ClientSession() as session:
+    async with served(Say("hi")) as there, http_session() as session:
         url = there.gateway.environ["ANTHROPIC_BASE_URL"]
         async with session.post(f"{url}/v1/messages", json={"model": CLAUDE}, headers=headers) as reply:
             assert reply.status == 401
@@ -359,7 +359,7 @@ async def _response(client: openai.AsyncOpenAI, conversation: list[Any], *, stre
 @pytest.mark.parametrize("path", ["/openai/chat/completions", "/openai/v1/chat/completions"])
 async def test_a_client_may_leave_the_version_out_of_the_path(path: str) -> None:
     wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
-    async with over(wire) as (gateway, _), aiohttp.ClientSession() as session:
+    async with over(wire) as (gateway, _), http_session() as session:
         root = gateway.environ["ANTHROPIC_BASE_URL"].removesuffix("/anthropic")
         headers = {"authorization": f"Bearer {gateway.environ['OPENAI_API_KEY']}"}
         async with session.post(f"{root}{path}", json={}, headers=headers) as reply:
@@ -379,7 +379,7 @@ async def test_a_client_may_leave_the_version_out_of_the_path(path: str) -> None
 )
 async def test_what_cannot_be_handed_on_is_refused(method: str, path: str, body: bytes, status: int) -> None:
     wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
-    async with over(wire) as (gateway, _), aiohttp.ClientSession() as session:
+    async with over(wire) as (gateway, _), http_session() as session:
         root = gateway.environ["ANTHROPIC_BASE_URL"].removesuffix("/anthropic")
         headers = {"authorization": f"Bearer {gateway.environ['OPENAI_API_KEY']}"}
         async with session.request(method, f"{root}{path}", data=body, headers=headers) as reply:
@@ -401,7 +401,7 @@ async def ask(gateway: Gateway, method: str, path: str, **settings: Any) -> tupl
     root = gateway.environ["ANTHROPIC_BASE_URL"].removesuffix("/anthropic")
     headers = {"authorization": f"Bearer {gateway.environ['OPENAI_API_KEY']}"}
     url = yarl.URL(root + path, encoded=True)
-    async with aiohttp.ClientSession() as session, session.request(method, url, headers=headers, **settings) as reply:
+    async with http_session() as session, session.request(method, url, headers=headers, **settings) as reply:
         body = json.loads(await reply.text())
         return reply.status, body.get("error", {}).get("message", "")
 

@@ -21,6 +21,7 @@ from salvo.engine.wire.tape import Tape
 from salvo.errors import StreamCutError
 from tests.engine.gateway.test_server import CLAUDE, GPT, HELLO, LONG, anthropic_client, openai_client, over, served
 from tests.support.http_api import ApiReply, ApiRequest, HttpApi
+from tests.support.http_client import http_session
 from tests.support.provider import Say
 from tests.support.wires import REDACTOR, replay_wire
 
@@ -204,7 +205,7 @@ async def test_headers_are_handed_on_except_credentials_and_those_of_the_connect
         async with (
             HttpWire({"openai": Endpoint(api.url, key="sk-proj-of-the-account")}, REDACTOR) as http,
             over(RecordingWire(http, REDACTOR, ignored=())) as (gateway, _),
-            aiohttp.ClientSession() as session,
+            http_session() as session,
         ):
             token = gateway.environ["OPENAI_API_KEY"]
             headers = {
@@ -232,7 +233,7 @@ async def test_headers_are_handed_on_except_credentials_and_those_of_the_connect
 
 
 async def test_a_websocket_is_refused_in_a_sentence() -> None:
-    async with over(ReplayWire(Tape(), REDACTOR)) as (gateway, heard), aiohttp.ClientSession() as session:
+    async with over(ReplayWire(Tape(), REDACTOR)) as (gateway, heard), http_session() as session:
         url = gateway.environ["OPENAI_BASE_URL"] + "/realtime?model=gpt-realtime"
         headers = {"authorization": f"Bearer {gateway.environ['OPENAI_API_KEY']}"}
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:

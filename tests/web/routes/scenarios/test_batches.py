@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 
 from salvo.engine.jsonio import json_codec
@@ -21,6 +20,7 @@ from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.location import open_store
 from salvo.scenarios.store.store import RunStore
 from salvo.web.routes.scenarios import batch_results, batches
+from tests.support.http_client import http_session
 from tests.support.runs import batch, result, stored
 from tests.support.scenario_store import MODELS, SCENARIOS, fill, save_runs
 from tests.support.web import TOKEN, Client, WebServer, client, stranger
@@ -212,7 +212,7 @@ class TestEvents:
 async def test_whoever_watches_the_batches_is_told_at_once_that_it_does(api: Client) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with (
-        aiohttp.ClientSession(headers=headers) as session,
+        http_session(headers=headers) as session,
         session.get(f"{api.url}/api/batches/events") as response,
     ):
         assert (response.status, response.content_type) == (200, "text/event-stream")
