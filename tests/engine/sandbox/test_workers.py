@@ -33,7 +33,7 @@ def own_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[workers._WorkerPool
     own = workers._WorkerPool()
     monkeypatch.setattr(workers, "_workers", own)
     yield own
-    own.kill_all()
+    own.close()
 
 
 def children(pid: int) -> set[int]:
@@ -76,7 +76,7 @@ def test_a_worker_is_used_again_and_a_slow_one_delays_no_other(own_workers: work
             run("regex", "pattern_error", {"pattern": "(", "flags": 0}, seconds=WITHIN).results[0].startswith("missing")
         )
     assert len(own_workers._all) == 2
-    own_workers.kill_all()
+    own_workers.close()
     slow.join(WITHIN)
     assert not slow.is_alive()
 
@@ -116,6 +116,42 @@ def test_a_worker_in_the_middle_of_a_match_ends_with_its_parent(how: signal.Sign
     parent.send_signal(how)
     parent.wait(WITHIN)
     wait_until_gone_or_reaped(pid)
+
+
+def test_a_program_that_ends_waits_until_its_workers_have_ended(own_workers: workers._WorkerPool) -> None:
+    run("regex", "pattern_error", {"pattern": "a", "flags": 0}, seconds=WITHIN)
+    [worker] = own_workers._all
+    own_workers.close()
+    assert worker.process.returncode == -signal.SIGKILL
+
+
+def test_a_program_that_ends_while_it_starts_a_worker_leaves_none(
+    own_workers: workers._WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting, may_start = threading.Event(), threading.Event()
+    processes = []
+    start_process = workers._start_process
+
+    def start_slowly(group: str) -> "subprocess.Popen[bytes]":
+        starting.set()
+        may_start.wait(WITHIN)
+        processes.append(start_process(group))
+        return processes[-1]
+
+    monkeypatch.setattr(workers, "_start_process", start_slowly)
+    caller = threading.Thread(target=run, args=("regex", "occurrences", ENDLESS), kwargs={"seconds": 600})
+    caller.start()
+    starting.wait(WITHIN)
+    closing = threading.Thread(target=own_workers.close)
+    closing.start()
+    closing.join(0.2)  # it does not end before the worker is there to be killed
+    may_start.set()
+    closing.join(WITHIN)
+    caller.join(WITHIN)
+    assert not caller.is_alive()
+    assert [process.returncode for process in processes] == [-signal.SIGKILL]
+    refused = run("regex", "pattern_error", {"pattern": "a", "flags": 0}, seconds=WITHIN)
+    assert refused == SandboxResult([], ": no process could be started (the program is ending)")
 
 
 def test_the_time_of_many_operations_can_be_limited_together() -> None:

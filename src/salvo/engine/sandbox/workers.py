@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import errno
 import os
 import signal
 import subprocess
@@ -37,6 +38,8 @@ _MAX_SECONDS_REUSED = 5.0
 """A worker that has worked longer is replaced, so that the limit of its CPU time is only reached by one operation."""
 _SELF_DESTRUCTION_SECONDS = 1.0
 """How much later a worker ends itself than we kill it."""
+_END_SECONDS = 5.0
+"""How long a killed worker may take to end. On a busy machine, that is not at once."""
 
 _START = "import sys; sys.path.append(sys.argv[1]); from salvo.engine.sandbox.worker import main; main()"
 """-I ignores the current folder and the environment. The folder of this package is added, if it is not installed."""
@@ -190,6 +193,9 @@ class _WorkerPool:
         self._starts: list[tuple[str, Future[_WorkerProcess]]] = []
         self._all: set[_WorkerProcess] = set()
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        """Held from before a process is started until it is in `_all`."""
+        self._is_closed = False
 
     def run(self, group: str, request: dict[str, Any], content: bytes, seconds: float) -> SandboxResult:
         scope = _kill_scope.get()
@@ -243,11 +249,17 @@ class _WorkerPool:
                 scope.worker.kill()
             self._changed.notify_all()
 
-    def kill_all(self) -> None:
+    def close(self) -> None:
+        """Kill all workers, also one that is just being started, and wait until they have ended."""
+        with self._starting:
+            self._is_closed = True
         with self._changed:
             workers = list(self._all)
         for worker in workers:
             worker.kill()
+        for worker in workers:
+            with suppress(subprocess.TimeoutExpired):  # the system does not end it now; it cannot be killed twice
+                worker.process.wait(_END_SECONDS)
 
     def _take_slot(self, group: str, seconds: float, scope: _KillScope | None) -> bool:
         limit = _MAX_WORKERS.get(group, MAX_WORKERS)
@@ -322,13 +334,20 @@ class _WorkerPool:
                     self._changed.wait(self._kill_overdue())
                 group, future = self._starts.pop(0)
             try:
-                worker = _WorkerProcess(_start_process(group))
+                worker = self._start_worker(group)
             except BaseException as error:  # noqa: BLE001 - raised where the worker is waited for
                 future.set_exception(error)
             else:
-                with self._changed:
-                    self._all.add(worker)
                 future.set_result(worker)
+
+    def _start_worker(self, group: str) -> _WorkerProcess:
+        with self._starting:
+            if self._is_closed:
+                raise OSError(errno.ECANCELED, "the program is ending")
+            worker = _WorkerProcess(_start_process(group))
+            with self._changed:
+                self._all.add(worker)
+        return worker
 
     def _kill_overdue(self) -> float | None:
         """Kill the workers whose time is up, and return the seconds until the next one's is."""
@@ -369,10 +388,10 @@ def _forget_workers_of_parent() -> None:
     _workers = _WorkerPool()
 
 
-def _kill_all() -> None:
-    _workers.kill_all()
+def _close() -> None:
+    _workers.close()
 
 
-atexit.register(_kill_all)
+atexit.register(_close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_workers_of_parent)
