@@ -9,8 +9,9 @@ from inline_snapshot import snapshot
 
 from tests.cli.salvo.test_run import tidy
 from tests.scenarios.run.adapters.test_command import is_gone
+from tests.scenarios.run.conversation.test_speaker_check import SPEAKERS
 from tests.support.project import UserProject
-from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say, Use, UseTools
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools
 
 RETURN = """
 scenario: return
@@ -123,17 +124,33 @@ def desk(request: ProviderRequest) -> Answer:
 
 
 def with_user(*turns: str | list[str]) -> Callable[[ProviderRequest], Answer]:
-    """The simulated user gives the raw answers of each turn, in each run anew, one for each try; then it is done."""
+    """The simulated user gives the raw answers of each turn, in each run anew, one for each try; then it is done.
+
+    It knows who says what, and takes its own messages for the user's.
+    """
 
     def answer(request: ProviderRequest) -> Answer:
         if request.protocol == "anthropic":
             return desk(request)
+        if asks_who_speaks(request):
+            return Say(speakers(request))
         prompt = request.messages[1]["content"]
         turn = prompt.count('{"user":')
         answers = turns[turn] if turn < len(turns) else '{"message": "", "done": true}'
         return Say(answers if isinstance(answers, str) else answers[request.turn])
 
     return answer
+
+
+def asks_who_speaks(request: ProviderRequest) -> bool:
+    return str(request.body["response_format"]["json_schema"]["name"]) == "speakers"
+
+
+def speakers(request: ProviderRequest, unknown: str = "person", **known: str) -> str:
+    """Answer who says each line; `unknown` says the message, and `known` are other answers for known lines."""
+    texts = [json.loads(line)["text"] for line in request.last_user.splitlines() if line.startswith("{")]
+    names = {**SPEAKERS, **known}
+    return json.dumps({f"line_{number}": names.get(text, unknown) for number, text in enumerate(texts, start=1)})
 
 
 def says(message: str) -> str:
@@ -164,7 +181,7 @@ def test_a_simulated_user_that_breaks_its_rules_is_corrected(project: UserProjec
     with LoopbackProvider(script) as provider:
         project.reach(provider)
         assert project.salvo("run", "simulated.yaml", "-n", "1").exit_code == 0
-    asked = [request for request in provider.requests if request.protocol == "openai"]
+    asked = [request for request in provider.requests if request.protocol == "openai" and not asks_who_speaks(request)]
     assert 'states "a-7777"' in asked[1].messages[-1]["content"]
     assert "speaks as the agent" in asked[2].messages[-1]["content"]
     turns = json.loads(project.runs()[0].read_text())["turns"]
@@ -180,6 +197,64 @@ def test_a_simulated_user_that_cannot_be_corrected_is_an_error_outside_the_pass_
     [batch] = json.loads(ran.stdout)["batches"]
     assert (batch["errors"], batch["completed"], batch["error_groups"][0]["cause"]) == (1, 0, "simulator")
     assert (batch["simulator_errors"], batch["pass_rate_bounds"]) == (1, [0.0, 1.0])
+
+
+def test_a_user_who_swaps_roles_in_words_that_no_rule_knows_is_corrected(project: UserProject) -> None:
+    swapped = "I am sorry that I am able to deliver this information that I will share it with you."
+    turns = with_user([says(swapped), says("I want my money."), says("It is A-1001.")])
+
+    def answer(request: ProviderRequest) -> Answer:
+        if request.protocol == "openai" and asks_who_speaks(request):
+            unknown = (
+                "agent" if swapped in request.last_user else "nobody" if "money." in request.last_user else "person"
+            )
+            return Say(speakers(request, unknown))
+        return turns(request)
+
+    project.write("simulated.yaml", SIMULATED)
+    with LoopbackProvider(answer) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "simulated.yaml", "-n", "1", "--record").exit_code == 0
+    written = [
+        request for request in provider.requests if request.protocol == "openai" and not asks_who_speaks(request)
+    ]
+    assert "It speaks as the agent." in written[1].messages[-1]["content"]
+    assert "Nobody would say it to an agent" in written[2].messages[-1]["content"]
+    turns_stored = json.loads(project.runs()[0].read_text())["turns"]
+    assert [(turn["user"], turn["user_tries"]) for turn in turns_stored] == [("It is A-1001.", 3)]
+    project.environ = {}
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+
+
+@pytest.mark.parametrize("answer_about_lines", ["always the user", "no JSON", "the provider fails"])
+def test_a_model_that_does_not_know_who_speaks_cannot_be_the_user(
+    project: UserProject, answer_about_lines: str
+) -> None:
+    turns = with_user(says("I want my money."))
+
+    def answer(request: ProviderRequest) -> Answer:
+        if request.protocol == "openai" and asks_who_speaks(request):
+            if answer_about_lines == "the provider fails":
+                return Fault.unauthorized()
+            same = dict.fromkeys(SPEAKERS, "person")
+            return Say("The user." if answer_about_lines == "no JSON" else speakers(request, **same))
+        return turns(request)
+
+    project.write("simulated.yaml", SIMULATED)
+    with LoopbackProvider(answer) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "simulated.yaml", "-n", "1")
+    assert ran.exit_code == 3
+    assert not any(request.protocol == "anthropic" for request in provider.requests)  # the agent heard nothing
+    assert {
+        "always the user": "The simulated user cannot be relied on. The model cannot tell what a user says",
+        "no JSON": "Asked who would say its message, the model gave no answer that can be used.",
+        "the provider fails": "The simulated user could not be asked: ",
+    }[answer_about_lines] in ran.stdout
+    stored = json.loads(project.runs()[0].read_text())
+    assert stored["cause"] == "simulator"
+    assert stored["user_cost"] > 0
 
 
 CODE = '''

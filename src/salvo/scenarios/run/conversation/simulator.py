@@ -1,4 +1,4 @@
-"""A simulated user: a model plays it, and is held to the rules of `rules.py`.
+"""A simulated user: a model plays it, and is held to the rules of `rules.py` and to the check of `speaker_check.py`.
 
 The prompt must not change: recordings find the messages by their requests.
 """
@@ -16,13 +16,14 @@ from salvo.engine.chat.base import (
     UserMessage,
     object_schema,
 )
-from salvo.engine.chat.judge import fence_tag, parse_answer
+from salvo.engine.chat.judge import fence_tag, parse_answer, vote
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import problems
 from salvo.engine.text.messages import excerpt
 from salvo.errors import ProviderError, SimulatorError
 from salvo.scenarios.run.conversation.rules import UserFacts, violations
+from salvo.scenarios.run.conversation.speaker_check import SpeakerCheck
 from salvo.scenarios.run.conversation.users import USER_LANE, Transcript
 from salvo.scenarios.run.environment import CallTarget, RunEnvironment
 from salvo.scenarios.spec.schema import UserSettings
@@ -100,6 +101,8 @@ class SimulatedUser:
             reply = await self._ask(request)
             raw = reply.text
             message, problem = self._read(reply, transcript, facts)
+            if message is not None and not problem:
+                problem = await self._check_speaker(message, request.lane)
             if not problem:
                 return message
             correction = f"That cannot be used. {problem} {_AGAIN}"
@@ -116,11 +119,28 @@ class SimulatedUser:
         try:
             reply = await model.complete(request)
         except ProviderError as error:
-            target = CallTarget(self._endpoint or model.provider, model.model)
-            self._environment.faults.append((error, target))
-            raise SimulatorError(f"The simulated user could not be asked: {error}") from error
+            raise self._unreachable(error) from error
         self._journal.record_reply(model.provider, reply, model.model)
         return reply
+
+    async def _check_speaker(self, message: str, lane: str) -> str:
+        """Return what is wrong with the message; nothing if the model says that the user would say it.
+
+        Raises SimulatorError if the model cannot tell who says known lines.
+        """
+        check = SpeakerCheck(message, self._settings.persona, self._settings.goal)
+        answer = await vote(self._model, check.question(), f"{lane}/speaker")
+        for reply in answer.replies:
+            self._journal.record_reply(self._model.provider, reply, self._model.model)
+        if answer.error is not None:
+            raise self._unreachable(answer.error) from answer.error
+        if distrust := check.distrust(answer):
+            raise SimulatorError(f"The simulated user cannot be relied on. {distrust}")
+        return check.problem(answer)
+
+    def _unreachable(self, error: ProviderError) -> SimulatorError:
+        self._environment.faults.append((error, CallTarget(self._endpoint or self._model.provider, self._model.model)))
+        return SimulatorError(f"The simulated user could not be asked: {error}")
 
     @staticmethod
     def _read(reply: ChatReply, transcript: Transcript, facts: UserFacts) -> tuple[str | None, str]:
