@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -13,8 +13,9 @@ import click
 
 from salvo.cli import server_log
 from salvo.cli.login_file import RedirectFile, load_token
-from salvo.cli.options import option_set
+from salvo.cli.options import Command, option_set
 from salvo.cli.output import echo
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.text.formatting import pluralize
@@ -46,6 +47,10 @@ def _configure_log(_ctx: click.Context, _param: click.Parameter, log_format: str
     server_log.configure(log_format)
 
 
+def _evaluations_option(name: str, numbers: click.IntRange, default: int, text: str) -> Callable[[Command], Command]:
+    return click.option(name, type=numbers, default=default, show_default=True, metavar="N", help=text)
+
+
 options = option_set(
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
     click.option(
@@ -53,13 +58,13 @@ options = option_set(
     ),
     click.option(
         "--unix-socket",
-        type=click.Path(path_type=Path),
+        type=FILE_PATH,
         metavar="PATH",
         help="Listen on a socket in the file system that only you can use, instead of --host and --port.",
     ),
     click.option(
         "--token-file",
-        type=click.Path(path_type=Path),
+        type=FILE_PATH,
         metavar="FILE",
         help="Let programs in that send the token in this file as a bearer token. It is created, readable by you only, "
         "if it does not exist. The environment variable SALVO_TOKEN gives a token instead.",
@@ -80,21 +85,17 @@ options = option_set(
         metavar="NAME[:PORT]",
         help="Another name of the server, such as behind a proxy. Can be repeated.",
     ),
-    click.option(
+    _evaluations_option(
         "--concurrency",
-        type=click.IntRange(1, 256),
+        click.IntRange(1, 256),
         default=4,
-        show_default=True,
-        metavar="N",
-        help="Evaluations that this server runs at the same time. The others wait; browsers take turns.",
+        text="Evaluations that this server runs at the same time. The others wait; browsers take turns.",
     ),
-    click.option(
+    _evaluations_option(
         "--queue-length",
-        type=click.IntRange(0, 1_000_000),
+        click.IntRange(0, 1_000_000),
         default=200,
-        show_default=True,
-        metavar="N",
-        help="Evaluations that may wait, on all servers that use the database. Others are refused.",
+        text="Evaluations that may wait, on all servers that use the database. Others are refused.",
     ),
     click.option(
         "--keys-from-env",

@@ -8,6 +8,7 @@ import click
 
 from salvo.cli.byop.database import open_for_listing
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.files import write_document
@@ -19,19 +20,17 @@ from salvo.playbooks.audit import anchors, timestamps
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.store.records import RUN_HINT
 
-_FILE = click.Path(path_type=Path)
-
 
 @click.command
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the complete entries with their hashes.")
 @click.option("--head", is_flag=True, help="Print only the hash of the newest entry, to store elsewhere.")
-@click.option("--witness", type=_FILE, metavar="FILE", help="Append the newest entry's number and hash to FILE.")
+@click.option("--witness", type=FILE_PATH, metavar="FILE", help="Append the newest entry's number and hash to FILE.")
 @click.option(
-    "--git", "git_file", type=_FILE, metavar="FILE", help="Do the same, and commit FILE in its git repository."
+    "--git", "git_file", type=FILE_PATH, metavar="FILE", help="Do the same, and commit FILE in its git repository."
 )
 @click.option(
     "--timestamp-request",
-    type=_FILE,
+    type=FILE_PATH,
     metavar="FILE",
     help="Write a request for a time stamp of the newest entry (RFC 3161) to FILE, to send to an authority.",
 )

@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.byop.database import open_store
 from salvo.cli.output import echo
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import InputError, UnknownIdError
@@ -28,7 +29,7 @@ def keys() -> None:
 
 
 @keys.command
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=FILE_PATH)
 def new(file: Path | None) -> None:
     """Create a key that only you can read, and print its public key.
 
@@ -41,7 +42,7 @@ def new(file: Path | None) -> None:
 
 
 @keys.command
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=FILE_PATH)
 def show(file: Path | None) -> None:
     """Print the public key of a key.
 
@@ -51,7 +52,7 @@ def show(file: Path | None) -> None:
 
 
 @keys.command
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=FILE_PATH)
 def rotate(file: Path | None) -> None:
     """Replace a key by a new one, and print the new public key.
 

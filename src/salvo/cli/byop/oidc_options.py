@@ -10,6 +10,7 @@ import click
 
 from salvo.cli.login_file import read_private
 from salvo.cli.options import option_set
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.addresses import host_name, is_encrypted_or_loopback, split_origin
 from salvo.errors import UsageError
@@ -31,7 +32,7 @@ options = option_set(
     click.option("--oidc-client-id", metavar="ID", help="What the provider calls this server."),
     click.option(
         "--oidc-client-secret-file",
-        type=click.Path(path_type=Path),
+        type=FILE_PATH,
         metavar="FILE",
         help="The file with the client secret that the provider gave, readable by you only. The environment variable "
         f"{SECRET_VARIABLE} gives it instead.",

@@ -8,6 +8,7 @@ import click
 
 from salvo.cli.byop.database import open_for_listing, open_store
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import read_up_to
 from salvo.engine.text.terminal import table
@@ -18,7 +19,7 @@ from salvo.playbooks.playbook.validate import read
 
 
 @click.command
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE_PATH)
 @click.option("--by", required=True, metavar="NAME", help="Who saves it.")
 @click.option("--note", default="", help="What was changed.")
 def save(file: Path, by: str, note: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,15 +9,14 @@ import click
 from salvo.cli.byop.evaluator_options import evaluator_options
 from salvo.cli.byop.signing_option import sign_option
 from salvo.cli.output_options import json_option, output_option
-
-FILE = click.Path(path_type=Path)
+from salvo.cli.param_types import FILE_PATH
 
 
 @click.command
 @click.argument("output_files", nargs=-1, metavar="[OUTPUT_FILE|FOLDER|-]...")
-@click.option("--source", type=FILE, help="The document that the AI was asked about.")
-@click.option("--prompt", type=FILE, help="The prompt that the AI was given.")
-@click.option("--system", type=FILE, help="The system instructions that the AI had.")
+@click.option("--source", type=FILE_PATH, help="The document that the AI was asked about.")
+@click.option("--prompt", type=FILE_PATH, help="The prompt that the AI was given.")
+@click.option("--system", type=FILE_PATH, help="The system instructions that the AI had.")
 @click.option(
     "--encoding",
     type=click.Choice(["windows-1252"]),

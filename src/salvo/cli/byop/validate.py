@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.runtime.files import read_up_to
 from salvo.engine.text.terminal import Paint
 from salvo.playbooks.playbook.document import LARGEST, PlaybookProblem
@@ -16,7 +17,7 @@ from salvo.playbooks.playbook.validate import examine
 
 
 @click.command
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE_PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def validate(file: Path, as_json: bool) -> None:
     """Check a playbook file, without calling a model.

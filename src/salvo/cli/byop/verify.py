@@ -11,6 +11,7 @@ import click
 from salvo.cli.byop.database import open_store
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
@@ -40,25 +41,17 @@ _WORD_WIDTH = 8
     help="Who must have signed the file, or else the audit log: a key, or a file with it.",
 )
 @click.option("--head", metavar="HASH", help="A hash that `byop audit --head` printed; it must still be in the log.")
-@click.option(
-    "--witness", type=click.Path(path_type=Path), metavar="FILE", help="A file that `byop audit --witness` wrote."
-)
-@click.option(
-    "--git",
-    "git_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A file that `byop audit --git` committed.",
-)
+@click.option("--witness", type=FILE_PATH, metavar="FILE", help="A file that `byop audit --witness` wrote.")
+@click.option("--git", "git_file", type=FILE_PATH, metavar="FILE", help="A file that `byop audit --git` committed.")
 @click.option(
     "--timestamp",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     metavar="FILE",
     help="A time stamp (RFC 3161): the answer to a request of `byop audit --timestamp-request`.",
 )
 @click.option(
     "--timestamp-ca",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     metavar="FILE",
     help="The certificates, in PEM, of the authorities whose time stamps you trust.",
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
@@ -27,7 +28,7 @@ def baseline() -> None:
 
 @baseline.command(short_help="Write the results of batches into a baseline.")
 @click.argument("batches", nargs=-1, required=True, metavar="BATCH...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file. [default: .salvo/baseline.json]")
+@click.option("-o", "--output", type=FILE_PATH, help="The file. [default: .salvo/baseline.json]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @store_option
 def bless(batches: tuple[str, ...], output: Path | None, as_json: bool, store_address: str | None) -> None:

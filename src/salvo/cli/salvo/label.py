@@ -10,6 +10,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import ask, echo, echo_json, read_key
+from salvo.cli.param_types import FILE_PATH
 from salvo.cli.salvo.store_option import store_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import SystemClock
@@ -46,15 +47,11 @@ _EXIT_CODES = {"pass": ExitCode.OK, "fail": ExitCode.FAILED, "inconclusive": Exi
     "--export",
     "export_file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     help="Write what is to be labelled to a .csv or .jsonl file, and end.",
 )
 @click.option(
-    "--import",
-    "import_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read the answers of such a file, and end.",
+    "--import", "import_file", metavar="FILE", type=FILE_PATH, help="Read the answers of such a file, and end."
 )
 @click.option("--check", is_flag=True, help="Label nothing: show what the labels say, and exit by the verdict.")
 @click.option("--json", "as_json", is_flag=True, help="With --check: print JSON.")

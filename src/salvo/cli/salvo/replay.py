@@ -13,6 +13,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.replay_batch import replay_runs, runs_to_replay
 from salvo.cli.salvo.run_output import batch_exit_code
@@ -37,8 +38,8 @@ from salvo.scenarios.workspace import Workspace
 @click.argument("run_id", required=False)
 @click.option("--failed", is_flag=True, help="Replay the failed runs of a batch, or of the newest command.")
 @click.option("--re-eval", is_flag=True, help="Evaluate again with the current scenario file, at no cost.")
-@click.option("--scenario", type=click.Path(path_type=Path), help="With --re-eval: another scenario file.")
-@click.option("--source", type=click.Path(path_type=Path), help="Where the scenario file of the run is now.")
+@click.option("--scenario", type=FILE_PATH, help="With --re-eval: another scenario file.")
+@click.option("--source", type=FILE_PATH, help="Where the scenario file of the run is now.")
 @click.option("--adapter", help="The agent's code, if the run's command named it and the scenario file does not.")
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

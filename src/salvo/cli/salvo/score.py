@@ -11,7 +11,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output_options import json_option, output_option
-from salvo.cli.param_types import DOLLARS, NUMBER_AT_ONCE
+from salvo.cli.param_types import DOLLARS, FILE_PATH, NUMBER_AT_ONCE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.batch_judging import submit_scores
 from salvo.cli.salvo.call_limit_options import call_limit_options
@@ -40,7 +40,7 @@ from salvo.scenarios.workspace import Workspace
 
 @click.command
 @click.argument("batch_id", metavar="[BATCH]", required=False)
-@click.argument("scenario", required=False, type=click.Path(path_type=Path))
+@click.argument("scenario", required=False, type=FILE_PATH)
 @click.option("-j", "--concurrency", type=NUMBER_AT_ONCE, default=10, show_default=True, help="Runs at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
 @judges_option

@@ -8,6 +8,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import FILE_PATH
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
@@ -19,7 +20,7 @@ from salvo.scenarios.workspace import Workspace
 
 
 @click.command
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=FILE_PATH)
 @click.option("--trust", is_flag=True, help="List the Python code and commands that would run; nothing is imported.")
 @click.option("--json", "as_json", is_flag=True, help="With --trust: print JSON.")
 @allow_env_option
