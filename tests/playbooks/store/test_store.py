@@ -17,7 +17,7 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store.history import HistorySort
+from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.queueing.leases import Submission
 from salvo.playbooks.store.records import ErrorDetail, HistoryRow, State
 from salvo.playbooks.store.store import EvaluationStore
@@ -95,7 +95,7 @@ def test_any_text_survives(store: EvaluationStore, text: str) -> None:
     assert found.evaluator == f"openai/{text[:30]}"
     [(_, stored)] = store.votes("id-0001")
     assert stored.answer == vote.answer
-    assert [row.id for row in store.history(subject=text[:30]).rows] == ["id-0001"]
+    assert [row.id for row in store.history(HistoryFilters(subject=text[:30])).rows] == ["id-0001"]
     assert audit_log.check(store.audit_log()) is None
 
 
@@ -105,8 +105,8 @@ def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Evalua
     store.save_votes("id-0001", [a_vote(long + "1")])
     store.save_votes("id-0001", [a_vote(long + "2")])
     assert [vote.check_id for _, vote in store.votes("id-0001")] == [long + "1", long + "2"]
-    assert store.history(subject=long).rows
-    assert not store.history(subject=long + "x").rows
+    assert store.history(HistoryFilters(subject=long)).rows
+    assert not store.history(HistoryFilters(subject=long + "x")).rows
 
 
 def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: EvaluationStore) -> None:
@@ -210,15 +210,17 @@ def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationSto
     assert [row.id for row in store.history().rows] == ["id-0003", "id-0002", "id-0001"]
     assert [row.id for row in store.history(limit=1, offset=1).rows] == ["id-0002"]
     assert [row.id for row in store.history(offset=2).rows] == ["id-0001"]
-    assert [row.id for row in store.history(subject="Müller GmbH").rows] == ["id-0001"]
-    assert [row.id for row in store.history(status=ShownStatus.ALERT).rows] == ["id-0003", "id-0001"]
-    assert [row.id for row in store.history(status=ShownStatus.STABLE).rows] == []
-    assert [row.id for row in store.history(mode=Mode.FULL).rows] == ["id-0002", "id-0001"]
-    assert [row.id for row in store.history(mode=Mode.SCREENING, status=ShownStatus.ALERT).rows] == ["id-0003"]
-    assert [row.id for row in store.history(search="RULES").rows] == ["id-0002"]
-    assert [row.id for row in store.history(search="ller g").rows] == ["id-0001"]
-    assert [row.id for row in store.history(search="%").rows] == []
-    [row] = store.history(search="id-0001").rows
+    assert [row.id for row in store.history(HistoryFilters(subject="Müller GmbH")).rows] == ["id-0001"]
+    assert [row.id for row in store.history(HistoryFilters(status=ShownStatus.ALERT)).rows] == ["id-0003", "id-0001"]
+    assert [row.id for row in store.history(HistoryFilters(status=ShownStatus.STABLE)).rows] == []
+    assert [row.id for row in store.history(HistoryFilters(mode=Mode.FULL)).rows] == ["id-0002", "id-0001"]
+    assert [row.id for row in store.history(HistoryFilters(mode=Mode.SCREENING, status=ShownStatus.ALERT)).rows] == [
+        "id-0003"
+    ]
+    assert [row.id for row in store.history(HistoryFilters(search="RULES")).rows] == ["id-0002"]
+    assert [row.id for row in store.history(HistoryFilters(search="ller g")).rows] == ["id-0001"]
+    assert [row.id for row in store.history(HistoryFilters(search="%")).rows] == []
+    [row] = store.history(HistoryFilters(search="id-0001")).rows
     assert row == snapshot(
         HistoryRow(
             id="id-0001",
@@ -422,7 +424,7 @@ def test_history_and_the_queue_read_no_texts(tmp_path: Path, clock: HeldClock) -
         )
         store.history()
         for sort in HistorySort:
-            store.history("default", status=ShownStatus.ALERT, mode=Mode.FULL, search="x", sort=sort, limit=1, offset=1)
+            store.history(HistoryFilters("default", ShownStatus.ALERT, Mode.FULL, "x"), sort=sort, limit=1, offset=1)
         store.queue.claim({"address x"})
         store.queue.release_abandoned()
         store.queue.position("id-0002")

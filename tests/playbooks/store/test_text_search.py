@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event, text
 
+from salvo.playbooks.store.history import HistoryFilters
 from salvo.playbooks.store.rows import text_words
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
@@ -16,7 +17,7 @@ from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 
 def search(store: EvaluationStore, words: str) -> list[str]:
-    return [row.id for row in store.history(search=words, in_texts=True, descending=False).rows]
+    return [row.id for row in store.history(HistoryFilters(search=words, in_texts=True), descending=False).rows]
 
 
 def test_every_word_of_a_search_must_be_in_the_texts_whole_or_in_part(store: EvaluationStore) -> None:
@@ -147,8 +148,8 @@ def test_texts_of_earlier_versions_are_read_by_a_search_until_they_are_indexed(u
         finish_evaluation(store, "id-0005", inputs=some_inputs("Erased."))
         for left in (2, 1, 0):
             assert search(store, "abendrot") == ["id-0001", "id-0004"]
-            assert store.history(search="abendrot", in_texts=True).unindexed == left
-            assert store.history(search="abendrot").unindexed == 0
+            assert store.history(HistoryFilters(search="abendrot", in_texts=True)).unindexed == left
+            assert store.history(HistoryFilters(search="abendrot")).unindexed == 0
             assert store.index_texts(1) == max(left - 1, 0)
         assert _index(store) == ["abendrot", "abendrot.", "about", "again.", "erased."]
 

@@ -10,6 +10,7 @@ from salvo.cli.byop.database import open_store
 from salvo.cli.output import confirm, echo
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
+from salvo.playbooks.store.history import HistoryFilters
 
 
 @click.command
@@ -24,7 +25,7 @@ def delete(report_id: str, by: str | None, yes: bool) -> None:
     """
     with open_store() as store:
         full_id = store.find(report_id)
-        row = next((row for row in store.history(search=full_id).rows if row.id == full_id), None)
+        row = next((row for row in store.history(HistoryFilters(search=full_id)).rows if row.id == full_id), None)
         details = "damaged" if row is None else f"{row.subject}, {row.created_at[:19]}Z, {row.status or row.state}"
         description = f"{full_id} ({printable(details)})"
         if not yes:

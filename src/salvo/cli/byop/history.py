@@ -15,7 +15,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, StoreError
 from salvo.playbooks.enums import Mode, ShownStatus, shown_status
 from salvo.playbooks.report.labels import listed_consistency
-from salvo.playbooks.store.history import HistorySort
+from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 
 
@@ -58,13 +58,16 @@ def history(
 
     They are read from the database in DATABASE_URL, or from byop_runs.db in the current folder. Times are in UTC.
     """
+    filters = HistoryFilters(
+        subject,
+        ShownStatus(status.upper()) if status else None,
+        Mode(mode) if mode else None,
+        search,
+        in_texts=in_texts,
+    )
     with open_for_listing() as store:
         evaluations = store.history(
-            subject,
-            status=ShownStatus(status.upper()) if status else None,
-            mode=Mode(mode) if mode else None,
-            search=search,
-            in_texts=in_texts,
+            filters,
             sort=HistorySort(sort),
             descending=sort in (HistorySort.DATE, HistorySort.STATUS),
             limit=limit,

@@ -27,7 +27,6 @@ from salvo.playbooks.documents.matrix import (
     DocumentMatrix,
     DocumentRow,
     UnreadDocument,
-    check_columns,
 )
 from salvo.playbooks.enums import ShownStatus, Status, shown_status
 from salvo.playbooks.evaluate.inputs import Inputs, SourceFile
@@ -172,9 +171,7 @@ def _matrix(batch: DocumentBatch, outcomes: Sequence[DocumentOutcome], lazy_stor
     """Return what the store has. What could not be stored is added, because it was paid for."""
     if lazy_store is None:
         playbooks = {outcome.job.request.playbook.logic_hash: outcome.job.request.playbook for outcome in outcomes}
-        names = tuple(f"{playbook.id} {playbook.version}" for playbook in playbooks.values())
-        rows = tuple(map(_row, outcomes))
-        return DocumentMatrix(batch, check_columns(list(playbooks.values())), rows, names)
+        return DocumentMatrix.judged_by(list(playbooks.values()), batch, tuple(map(_row, outcomes)))
     stored = lazy_store.store().batches.matrix(batch.id)
     unstored = {outcome.job.request.report_id: _row(outcome) for outcome in outcomes if outcome.store_error}
     return replace(stored, rows=tuple(unstored.get(row.evaluation_id, row) for row in stored.rows))

@@ -22,7 +22,6 @@ from salvo.playbooks.documents.matrix import (
     DocumentMatrix,
     DocumentRow,
     UnreadDocument,
-    check_columns,
     ordered_by_title,
     without_replaced,
 )
@@ -30,8 +29,7 @@ from salvo.playbooks.enums import Result, Status, shown_status
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.store.column_text import as_name, as_text
-from salvo.playbooks.store.damage import PARSE_ERRORS, check_type, damaged_evaluation, damaged_row
-from salvo.playbooks.store.damage import check_columns as check_stored
+from salvo.playbooks.store.damage import PARSE_ERRORS, check_columns, check_type, damaged_evaluation, damaged_row
 from salvo.playbooks.store.database import OwnerStore
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.records import RawRow, State
@@ -212,9 +210,7 @@ class DocumentBatches(OwnerStore):
                 raise damaged_evaluation(row["id"], "its playbook is missing")
             state = leases.actual_state(_state(row), dict(row), now, own=self._owner)
             documents.append(_document_row(row, state, answered.get(row["id"], 0), playbook))
-        names = tuple(f"{playbook.id} {playbook.version}" for playbook in used.values())
-        rows_shown = ordered_by_title(without_replaced(documents))
-        return DocumentMatrix(batch, check_columns(list(used.values())), rows_shown, names)
+        return DocumentMatrix.judged_by(list(used.values()), batch, ordered_by_title(without_replaced(documents)))
 
 
 def _get(connection: Connection, batch_id: str, *, for_update: bool = False) -> RowMapping:
@@ -227,7 +223,7 @@ def _get(connection: Connection, batch_id: str, *, for_update: bool = False) -> 
 
 def _batch(row: RowMapping) -> DocumentBatch:
     try:
-        check_stored(dict(row), dict(batches.c))
+        check_columns(dict(row), dict(batches.c))
         unread = tuple(map(_unread, json_codec.loads(row["unread"])))
     except PARSE_ERRORS as error:
         raise damaged_row("batch of documents", row["id"], error) from error
@@ -279,7 +275,7 @@ def _state(row: RowMapping) -> State:
 
 def _document_row(row: RowMapping, state: State, answered: int, playbook: Playbook) -> DocumentRow:
     try:
-        check_stored(dict(row), dict(_ROW))
+        check_columns(dict(row), dict(_ROW))
         request: Mapping[str, Any] = check_type("request", json_codec.loads(row["request"]), dict)
         identity = check_type("document_identity", request.get(IDENTITY_KEY) or {}, dict)
         outcomes = {} if row["outcomes"] is None else check_type("outcomes", json_codec.loads(row["outcomes"]), dict)

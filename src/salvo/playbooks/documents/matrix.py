@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import DERIVED, Result, Severity, ShownStatus
@@ -107,6 +108,11 @@ class DocumentMatrix:
     """In the order in which the documents were given."""
     playbooks: tuple[str, ...] = field(default=())
     """Their ids and versions."""
+
+    @classmethod
+    def judged_by(cls, playbooks: Sequence[Playbook], batch: DocumentBatch, rows: tuple[DocumentRow, ...]) -> Self:
+        names = tuple(f"{playbook.id} {playbook.version}" for playbook in playbooks)
+        return cls(batch, check_columns(playbooks), rows, names)
 
     @cached_property
     def totals(self) -> MatrixTotals:

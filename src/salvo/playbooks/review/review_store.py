@@ -38,6 +38,8 @@ _EVENTS = (
 )
 
 
+_COMPARED_COLUMNS = ("subject", "evaluator", "playbook_hash", "inputs_fingerprint")
+"""What tells which text of which series was judged, by whom and with what."""
 _QUEUE_COLUMNS = {**evaluations.c, "document": documents.c.title}
 
 
@@ -189,16 +191,17 @@ def _queued(
     return QueuedReport(
         report_id=row["id"],
         created_at=row["created_at"],
-        subject=row["subject"],
-        evaluator=row["evaluator"],
-        playbook_hash=row["playbook_hash"],
-        inputs_fingerprint=row["inputs_fingerprint"],
+        **_compared(row),
         outcomes=outcomes,
         questions=questions.get(row["playbook_hash"], {}),
         split_checks=frozenset(split),
         events=events,
         document=row["document"],
     )
+
+
+def _compared(row: RowMapping) -> dict[str, Any]:
+    return {name: row[name] for name in _COMPARED_COLUMNS}
 
 
 def _report(row: RowMapping) -> Report:
@@ -282,10 +285,7 @@ def _labels(row: RowMapping, events: list[ReviewEvent]) -> list[ReviewLabel]:
             evaluated_at=row["created_at"],
             playbook_id=row["playbook_id"],
             playbook_version=row["playbook_version"],
-            playbook_hash=row["playbook_hash"],
-            evaluator=row["evaluator"],
-            subject=row["subject"],
-            inputs_fingerprint=row["inputs_fingerprint"],
+            **_compared(row),
         )
         for event in deciding_events(events)
         if event.check_id in outcomes and event.result is not None

@@ -14,13 +14,12 @@ from sqlalchemy import Connection, RowMapping, and_, desc, func, select
 from salvo.errors import AmbiguousIdError, DamagedEvaluationError, UnknownIdError
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import HeadSignature
-from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.store import history, retention, tables
 from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.damage import as_logged, damaged_evaluation
 from salvo.playbooks.store.database import OwnerStore
-from salvo.playbooks.store.history import HistoryFilters, HistorySort
+from salvo.playbooks.store.history import EVERY_EVALUATION, HistoryFilters, HistorySort
 from salvo.playbooks.store.queueing import leases
 from salvo.playbooks.store.queueing.queue import LEASE_COLUMNS
 from salvo.playbooks.store.records import (
@@ -122,23 +121,17 @@ class EvaluationReader(OwnerStore):
 
     def history(
         self,
-        subject: str | None = None,
+        filters: HistoryFilters = EVERY_EVALUATION,
         *,
-        status: ShownStatus | None = None,
-        mode: Mode | None = None,
-        search: str = "",
-        in_texts: bool = False,
         sort: HistorySort = HistorySort.DATE,
         descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
     ) -> EvaluationList:
-        """Return the evaluations, by default the newest first. `search` looks in ids and names, and ignores case.
+        """Return the evaluations, by default the newest first.
 
-        With `in_texts` it also looks in the texts that are stored. Damaged evaluations count for the limit, and are
-        named instead of listed.
+        Damaged evaluations count for the limit, and are named instead of listed.
         """
-        filters = HistoryFilters(subject, status, mode, search, in_texts=in_texts)
         with self._database.reading() as connection:
             rows_read, total = history.list_rows(
                 connection,
@@ -149,7 +142,7 @@ class EvaluationReader(OwnerStore):
                 offset=offset,
             )
             page = rows_read if limit is None else rows_read[:limit]
-            unindexed = text_words.waiting(connection) if search and in_texts else 0
+            unindexed = text_words.waiting(connection) if filters.search and filters.in_texts else 0
             leased = self._running_states(connection) if any(row["state"] == State.RUNNING for row in page) else {}
         records, damaged = [], []
         for row in page:

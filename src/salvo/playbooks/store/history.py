@@ -52,6 +52,9 @@ class HistoryFilters:
     """Whether the search also finds evaluations whose texts have all of its words, whole or in part."""
 
 
+EVERY_EVALUATION = HistoryFilters()
+
+
 def list_rows(
     connection: Connection,
     filters: HistoryFilters,

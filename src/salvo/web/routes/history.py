@@ -14,7 +14,7 @@ from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.damage import damaged_evaluation
-from salvo.playbooks.store.history import HistorySort
+from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.records import BaselineRecord, DamagedEvaluation, HistoryRow, TimelinePoint
 from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
@@ -64,11 +64,7 @@ def history(
 ) -> HistoryPage:
     """Return the evaluations, by default the newest first, including running and interrupted ones."""
     page = services.store.history(
-        subject,
-        status=status,
-        mode=mode,
-        search=search,
-        in_texts=in_texts,
+        HistoryFilters(subject, status, mode, search, in_texts=in_texts),
         sort=sort,
         descending=descending,
         limit=limit,
