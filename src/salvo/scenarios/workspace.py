@@ -21,6 +21,7 @@ from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
 from salvo.engine.wire.base import Endpoint, RecordingOptions
 from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
+from salvo.scenarios.agent_code import agent_fingerprint
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.judge_endpoints import judge_endpoints, user_endpoint
 from salvo.scenarios.overrides import ScenarioOverrides
@@ -416,8 +417,6 @@ class Workspace:
     def _agent_fingerprint(self, scenario: Scenario, file: Path) -> str | None:
         if scenario.adapter in PROVIDER_ADAPTERS:
             return None
-        from salvo.scenarios.agent_code import agent_fingerprint  # an agent without code needs none of it
-
         key = (scenario.adapter, str(file.resolve().parent), repr(scenario.adapter_options))
         if key not in self._agents:
             self._agents[key] = agent_fingerprint(scenario, file, self.project)

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.jsonio import json_schema, schema_library
+from salvo.engine.jsonio import json_schema
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.engine.jsonio.json_schema import check, is_strict, problems, problems_in_time, without_bounds
+from salvo.engine.jsonio.schema_library import valid_schema
 from salvo.errors import InputError
 
 ORDER = {
@@ -203,7 +204,7 @@ VALUES = st.recursive(
 @given(schema=PLAIN_SCHEMAS, value=VALUES)
 def test_the_short_way_never_says_that_something_fits_which_does_not(schema: dict[str, Any], value: Any) -> None:
     check(schema)
-    library = list(schema_library.validator(stable_text(schema)).iter_errors(value))
+    library = list(valid_schema(stable_text(schema)).validator.iter_errors(value))
     assert (problems(schema, value) == []) == (not library)
     if json_schema._fits(schema, value):
         assert not library
@@ -294,7 +295,7 @@ async def test_each_name_of_a_list_counts_for_each_part_of_a_value(
 def test_a_worker_says_what_the_library_says(text: str) -> None:
     schema = {"type": "object", "properties": {"a": {"pattern": "^a+b?$", "maxLength": 4}}}
     check(schema)
-    assert problems(schema, {"a": text}) == schema_library.problems(stable_text(schema), {"a": text})
+    assert problems(schema, {"a": text}) == valid_schema(stable_text(schema)).problems({"a": text})
 
 
 def test_a_pattern_that_is_none_is_an_error_before_any_value() -> None:

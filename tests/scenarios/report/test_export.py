@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.report import export
 from salvo.scenarios.report.export import ExportContent
+from salvo.scenarios.report.formats import checked_suffix
 from tests.support.runs import run_of_every_outcome
 
 
@@ -150,11 +151,11 @@ def test_summaries_alone_have_no_results() -> None:
 def test_a_suffix_that_is_not_known_lists_those_that_are(tmp_path: Path) -> None:
     for path in (tmp_path / "x.htm", tmp_path / "x"):
         with pytest.raises(UsageError, match=r"Use one of \.json, \.jsonl, \.xml"):
-            export.check(path)
+            checked_suffix(path)
         with pytest.raises(UsageError):
             export.write(path, ExportContent([]))
     assert list(tmp_path.iterdir()) == []
-    export.check(tmp_path / "x.xml")
+    assert checked_suffix(tmp_path / "x.XML") == ".xml"
 
 
 def test_a_document_replaces_the_one_before_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,20 @@
-"""Which options of `salvo run` do not go together, checked before anything is run or spent."""
+"""What `salvo run` checks before anything is run or spent: which options do not go together, and repeated seeds."""
 
 from __future__ import annotations
+
+from itertools import islice
 
 import click
 
 from salvo.errors import UsageError
+from salvo.scenarios.analysis.batch_stats import seeded_inputs
+from salvo.scenarios.result import Batch
 from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.shards import Shard
+from salvo.scenarios.store.store import RunStore
+
+_MOST_EARLIER = 100
+"""Batches among which an earlier one with the same seeds is looked for."""
 
 
 def check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | None) -> None:
@@ -94,3 +102,20 @@ def check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
                 f"{item.batch.scenario_id}: --one-sided needs a confidence above 0.5.",
                 hint="Use, for example, --confidence 0.95. Nothing was run, and nothing was spent.",
             )
+
+
+def repeated_seeds(store: RunStore, batch: Batch) -> str | None:
+    """Return a warning if an earlier batch had the seeds, the model and the scenario of this one.
+
+    Only the newest batches are looked at.
+    """
+    if batch.seed is None:
+        return None
+    key = seeded_inputs(batch)
+    for earlier in islice(store.newest_first(), _MOST_EARLIER):
+        if earlier.batch_id != batch.batch_id and seeded_inputs(earlier) == key:
+            return (
+                f"{batch.scenario_id}: these are the seeds of batch {earlier.batch_id}, with the same model. "
+                "Where they decide what happens, its runs are repeated: they are no new evidence beside it."
+            )
+    return None

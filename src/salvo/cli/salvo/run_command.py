@@ -20,8 +20,16 @@ from click.core import ParameterSource
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import RunsAtOnce
+from salvo.cli.salvo import dry_run as plan_display
 from salvo.cli.salvo.baseline_options import read_baseline
-from salvo.cli.salvo.run_checks import check_cache, check_judges, check_one_sided, check_shard, check_until_sure
+from salvo.cli.salvo.run_checks import (
+    check_cache,
+    check_judges,
+    check_one_sided,
+    check_shard,
+    check_until_sure,
+    repeated_seeds,
+)
 from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
 from salvo.cli.salvo.run_progress import RunProgress
 from salvo.engine.jsonio import json_codec
@@ -165,8 +173,6 @@ def run(
         echo(printable(warning), err=True)
 
     if dry_run:
-        from salvo.cli.salvo import dry_run as plan_display  # estimates costs, which a run does not
-
         plan_display.show(workspace, work, max_cost, use_cache=settings.cache, as_json=as_json)
         raise SystemExit(ExitCode.OK)
 
@@ -278,10 +284,6 @@ def execute(
 def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
     """Yield what the runs cannot show, if evidence is required: before anything is spent."""
     needed = [item.batch for item in work if _may_run(item) and required_confidence(item.batch) is not None]
-    if not needed:
-        return
-    from salvo.scenarios.analysis.comparison_inputs import repeated_seeds  # most runs need none of its statistics
-
     for batch in needed:
         yield from filter(None, (too_few_runs(batch), repeated_seeds(store, batch)))
 

@@ -19,6 +19,7 @@ from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.labels.lookup import required_evidence
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, overall, worth_a_table
+from salvo.scenarios.report.formats import checked_suffix
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.run.runner import ScenarioRuns
 from salvo.scenarios.shards import Shard
@@ -45,12 +46,8 @@ _OUTCOMES = {Outcome.PASSED: "passed", Outcome.FAILED: "failed", Outcome.ERROR: 
 
 def check_outputs(outputs: tuple[Path, ...]) -> None:
     """Refuse a file that cannot be written before money is spent."""
-    if not outputs:
-        return
-    from salvo.scenarios.report import export  # most runs write no files
-
     for output in outputs:
-        export.check(output)
+        checked_suffix(output)
         if not os.access(output.absolute().parent, os.W_OK):
             raise UsageError(
                 f"{output} cannot be written: its folder does not exist or is not writable.",

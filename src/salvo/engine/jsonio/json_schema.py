@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.engine.sandbox import workers
 from salvo.errors import InputError
+
+if TYPE_CHECKING:
+    from salvo.engine.jsonio.schema_library import ValidSchema
 
 TIMEOUT = 10.0
 """Seconds for a validation in a worker process. Most of it is for starting that process on a busy machine."""
@@ -56,9 +59,7 @@ async def problems_in_time(schema: Mapping[str, Any], value: Any) -> list[str]:
 def _quick_problems(schema: Mapping[str, Any], text: str, value: Any) -> list[str]:
     if _is_plain(text) and _fits(schema, value):
         return []  # most values are valid; the slow library is imported only to word the errors
-    from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most values need none of it
-
-    return schema_library.problems(text, value)
+    return _read_by_library(text).problems(value)
 
 
 def check(schema: Mapping[str, Any]) -> None:
@@ -67,9 +68,7 @@ def check(schema: Mapping[str, Any]) -> None:
     if _is_plain(text):
         return
     if _is_quick(text, None):
-        from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most schemas need none of it
-
-        schema_library.validator(text)
+        _read_by_library(text)
     elif text not in _checked:
         _ask_worker("check", {"schema": text})
         if len(_checked) >= _MAX_CHECKED:
@@ -80,6 +79,12 @@ def check(schema: Mapping[str, Any]) -> None:
 _MAX_CHECKED = 256
 _checked: set[str] = set()
 """Schemas that a worker found valid."""
+
+
+def _read_by_library(text: str) -> ValidSchema:
+    from salvo.engine.jsonio.schema_library import valid_schema  # 0.1 s to import, and most schemas need none of it
+
+    return valid_schema(text)
 
 
 def _ask_worker(operation: str, arguments: dict[str, Any]) -> list[str]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from salvo.engine.jsonio import schema_library
+from salvo.engine.jsonio.schema_library import valid_schema
 from salvo.errors import InputError
 
 
 def problems(arguments: Mapping[str, Any], _: bytes) -> Iterator[dict[str, Any]]:
     try:
-        yield {"problems": schema_library.problems(arguments["schema"], arguments["value"])}
+        yield {"problems": valid_schema(arguments["schema"]).problems(arguments["value"])}
     except InputError as error:
         yield {"error": error.message, "hint": error.hint}
 
 
 def check(arguments: Mapping[str, Any], _: bytes) -> Iterator[dict[str, Any]]:
     try:
-        schema_library.validator(arguments["schema"])
+        valid_schema(arguments["schema"])
     except InputError as error:
         yield {"error": error.message, "hint": error.hint}
     else:

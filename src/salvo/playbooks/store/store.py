@@ -7,7 +7,6 @@ and the report together with its entry in the audit log, so a killed process los
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, RowMapping, delete
@@ -15,6 +14,7 @@ from sqlalchemy import Connection, RowMapping, delete
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import UsageError
+from salvo.playbooks.accounts.account_store import AccountStore
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.documents.batch_store import DocumentBatches
@@ -45,7 +45,6 @@ from salvo.playbooks.store.share_links import ShareLinks
 from salvo.playbooks.store.tables import evaluations
 
 if TYPE_CHECKING:
-    from salvo.playbooks.accounts.account_store import AccountStore
     from salvo.playbooks.audit.head_key import ReadKey
     from salvo.playbooks.evaluate.request import EvaluationRequest
 
@@ -60,13 +59,7 @@ class EvaluationStore(EvaluationReader):
         self.batches = DocumentBatches(database, clock, self._owner)
         self.saved_playbooks = SavedPlaybooks(database, clock)
         self.share_links = ShareLinks(database, clock)
-
-    @cached_property
-    def accounts(self) -> AccountStore:
-        """The users, their sessions, and the wrong passwords that were tried."""
-        from salvo.playbooks.accounts.account_store import AccountStore  # so that `byop run` starts without it
-
-        return AccountStore(self._database, self._clock)
+        self.accounts = AccountStore(database, clock)
 
     @classmethod
     def open(

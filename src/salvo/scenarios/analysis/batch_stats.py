@@ -118,6 +118,11 @@ def config_differences(a: BatchStats, b: BatchStats) -> list[ConfigDifference]:
     return differences
 
 
+def seeded_inputs(batch: Batch) -> tuple[object, ...]:
+    """Return all that decides what happens in runs, where their seeds do."""
+    return batch.scenario_id, batch.provider, batch.model, batch.seed, run_fingerprints(batch)
+
+
 def run_fingerprints(batch: Batch) -> dict[str, str]:
     """Return a hash of every text that a run depends on."""
     document = batch.scenario

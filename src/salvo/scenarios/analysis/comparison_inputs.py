@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import TypeAlias
 
 from salvo.engine.text.formatting import p_value as format_p_value
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
-from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences, measure, run_fingerprints
+from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences, measure, seeded_inputs
 from salvo.scenarios.analysis.compare import ALPHA, ComparedSides, Comparison, ComparisonReport, PairedRuns, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.scored_sides import ScoredSides
@@ -22,8 +21,6 @@ from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import RunStore
 
-MOST_EARLIER = 100
-"""Batches among which an earlier one with the same seeds is looked for."""
 MOST_READ = 50
 """Run files that are read per batch and outcome. More would not change the result."""
 
@@ -95,7 +92,7 @@ def _repeated_runs_note(pairs: Sequence[tuple[Batch, Batch]], by_batch: Mapping[
     """Return a note on runs of B that are those of A again: with the same seed, model, calls and output."""
     repeated = 0
     for a, b in pairs:
-        if _seeded(a) == _seeded(b):
+        if seeded_inputs(a) == seeded_inputs(b):
             hashes_a, hashes_b = _hashes_by_seed(a, by_batch[a.batch_id]), _hashes_by_seed(b, by_batch[b.batch_id])
             repeated += len(hashes_a.items() & hashes_b.items())
     if not repeated:
@@ -110,27 +107,6 @@ def _hashes_by_seed(batch: Batch, entries: Iterable[IndexEntry]) -> dict[int, st
     if batch.seed is None:
         return {}
     return {batch.seed + entry.number: entry.content_hash for entry in entries if entry.content_hash}
-
-
-def repeated_seeds(store: RunStore, batch: Batch) -> str | None:
-    """Return a warning if an earlier batch had the seeds, the model and the scenario of this one.
-
-    Only the newest batches are looked at.
-    """
-    if batch.seed is None:
-        return None
-    key = _seeded(batch)
-    for earlier in islice(store.newest_first(), MOST_EARLIER):
-        if earlier.batch_id != batch.batch_id and _seeded(earlier) == key:
-            return (
-                f"{batch.scenario_id}: these are the seeds of batch {earlier.batch_id}, with the same model. "
-                "Where they decide what happens, its runs are repeated: they are no new evidence beside it."
-            )
-    return None
-
-
-def _seeded(batch: Batch) -> tuple[object, ...]:
-    return batch.scenario_id, batch.provider, batch.model, batch.seed, run_fingerprints(batch)
 
 
 def _repeated_seeds_note(sides: Sequence[ComparedSides]) -> list[str]:

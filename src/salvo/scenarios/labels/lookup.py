@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from salvo.scenarios.labels.label_store import LabelStore
 from salvo.scenarios.labels.records import LabelEvidence
 from salvo.scenarios.labels.requirement import required_labels
 from salvo.scenarios.result import Batch
@@ -15,15 +16,12 @@ def required_evidence(store: RunStore, batch: Batch) -> LabelEvidence | None:
 
 def stored_evidence(store: RunStore, batch: Batch) -> LabelEvidence | None:
     """Return what labels show of a batch; None if it requires none and has none."""
-    from salvo.scenarios.labels.label_store import LabelStore  # a command that makes runs reads no labels
-
     if required_labels(batch) is None and LabelStore(store).draw(batch.batch_id) is None:
         return None
     return _load(store, batch)
 
 
 def _load(store: RunStore, batch: Batch) -> LabelEvidence | None:
-    # Hashing transcripts needs the evaluators, which most batches do not.
-    from salvo.scenarios.labels.batch_labels import BatchLabels
+    from salvo.scenarios.labels.batch_labels import BatchLabels  # to hash transcripts it needs the evaluators
 
     return BatchLabels.load(store, batch).evidence

@@ -24,13 +24,13 @@ from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
-from salvo.errors import UsageError
 from salvo.scenarios.analysis.compare import ComparisonReport
 from salvo.scenarios.analysis.grid import Grid, build_grids
 from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.analysis.tool_choices import has_tool_choices, tool_choices
 from salvo.scenarios.report import comparison, html
+from salvo.scenarios.report.formats import Suffix, checked_suffix
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.report.markdown import as_markdown
 from salvo.scenarios.result import AgentRunResult, Batch
@@ -60,12 +60,7 @@ class ExportContent:
 
 def write(path: Path, content: ExportContent) -> None:
     """Write the file; if that fails, an earlier file is unchanged. JSON and Markdown include the comparison."""
-    write_document(path, _writer(path)(content).rstrip(b"\n") + b"\n")
-
-
-def check(path: Path) -> None:
-    """Raise a UsageError if the suffix is unknown. Call this before anything is paid for."""
-    _writer(path)
+    write_document(path, _WRITERS[checked_suffix(path)](content).rstrip(b"\n") + b"\n")
 
 
 def as_json(content: ExportContent, *, with_results: bool = True) -> bytes:
@@ -115,23 +110,13 @@ def _as_html(content: ExportContent) -> bytes:
 
 
 _Writer = Callable[[ExportContent], bytes]
-_WRITERS: dict[str, _Writer] = {
+_WRITERS: Mapping[Suffix, _Writer] = {
     ".json": as_json,
     ".jsonl": _as_jsonl,
     ".xml": lambda content: as_xml(content.summaries, content.results),
     ".md": _as_markdown,
     ".html": _as_html,
 }
-
-
-def _writer(path: Path) -> _Writer:
-    try:
-        return _WRITERS[path.suffix.lower()]
-    except KeyError:
-        raise UsageError(
-            f"The suffix of {path} is not that of a known format.",
-            hint="Use one of .json, .jsonl, .xml (JUnit), .md, .html.",
-        ) from None
 
 
 def _fields(summary: BatchSummary | Grid) -> dict[str, Any]:

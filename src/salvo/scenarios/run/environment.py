@@ -16,6 +16,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import RecordingOptions, Wire
 from salvo.engine.wire.call_order import CallCounter
 from salvo.engine.wire.retry import RetryingWire, Wait
+from salvo.engine.wire.streaming import StreamingWire
 from salvo.errors import InputError, ProviderError, TapeMissError
 from salvo.records import record
 from salvo.scenarios.evaluators.base import LoadObject
@@ -255,8 +256,6 @@ def live_environment(
     )
     live: Wire = retrying
     if prepared.scenario.adapter not in OWN_ADAPTERS:
-        from salvo.engine.wire.streaming import StreamingWire  # only an agent of the user's own may stream
-
         live = StreamingWire(retrying)
     cache = None if session.cache is None else session.cache.wire(live, redactor, prepared.scenario.scenario, number)
     inner = cache or live
