@@ -7,7 +7,7 @@ from typing import Any
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import WireReply, WireRequest
+from salvo.engine.wire.base import HttpOptions, WireReply, WireRequest
 from salvo.engine.wire.http import HttpWire
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.replay import ReplayWire
@@ -29,8 +29,8 @@ def environment(provider: LoopbackProvider) -> dict[str, str]:
     }
 
 
-def http_wire(provider: LoopbackProvider, **settings: Any) -> HttpWire:
-    return HttpWire(catalog.endpoints(environment(provider)), REDACTOR, **settings)
+def http_wire(provider: LoopbackProvider, **options: Any) -> HttpWire:
+    return HttpWire(catalog.endpoints(environment(provider)), REDACTOR, options=HttpOptions(**options))
 
 
 def openai_request(text: str = "hello", lane: str = "") -> WireRequest:

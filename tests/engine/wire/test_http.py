@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from salvo.engine.runtime.redact import PLACEHOLDER
-from salvo.engine.wire.base import Endpoint, Timeouts, WireRequest
+from salvo.engine.wire.base import Endpoint, HttpOptions, Timeouts, WireRequest
 from salvo.engine.wire.http import HttpWire
 from salvo.errors import (
     BrokenReplyError,
@@ -223,7 +223,7 @@ async def test_an_address_that_accepts_nobody_is_unreachable_after_the_connect_t
             waiting.setblocking(False)
             waiting.connect_ex(busy.getsockname())
         endpoint = Endpoint(f"http://127.0.0.1:{busy.getsockname()[1]}")
-        async with HttpWire({"openai": endpoint}, REDACTOR, timeouts=Timeouts(connect=0.2)) as wire:
+        async with HttpWire({"openai": endpoint}, REDACTOR, options=HttpOptions(Timeouts(connect=0.2))) as wire:
             with pytest.raises(UnreachableError, match=r"did not accept a connection in 0\.2 s"):
                 await wire.send(openai_request())
 

@@ -12,7 +12,7 @@ from salvo.engine.batches.client import QuestionBatch
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire import http_wire
-from salvo.engine.wire.base import Wire
+from salvo.engine.wire.base import HttpOptions, Wire
 from salvo.errors import ProviderError
 from salvo.scenarios.batch_judging.collector import CollectListener, Collector, PendingTranscripts
 from salvo.scenarios.batch_judging.pending_judgings import PendingJudgings
@@ -81,15 +81,8 @@ def call_provider(workspace: Workspace, calls: Callable[[Wire], Awaitable[T]]) -
 
     async def make_calls() -> T:
         limits = workspace.call_limits.over(CallLimits.from_environ(workspace.environ))
-        timeouts = limits.timeouts()
-        http = http_wire(
-            workspace.all_endpoints(),
-            workspace.redactor(),
-            clock=workspace.clock,
-            timeouts=timeouts,
-            max_reply_bytes=_LARGEST_ANSWERS,
-        )
-        async with http as wire:
+        options = HttpOptions(limits.timeouts(), _LARGEST_ANSWERS)
+        async with http_wire(workspace.all_endpoints(), workspace.redactor(), workspace.clock, options) as wire:
             return await calls(wire)
 
     return asyncio.run(make_calls())

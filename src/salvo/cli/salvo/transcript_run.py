@@ -9,6 +9,7 @@ from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt
 from salvo.engine.text.formatting import running_cost
 from salvo.engine.wire import http_wire
+from salvo.engine.wire.base import HttpOptions
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.runner import INTERRUPTED
@@ -57,7 +58,7 @@ class TranscriptRun:
         budget = Budget(self._max_cost, lambda name: self.print(unpriced_notice(name)))
         pool = Pool(self._concurrency, budget)
         limits = workspace.call_limits.over(CallLimits.from_environ(workspace.environ))
-        async with http_wire(workspace.all_endpoints(), redactor, clock=clock, timeouts=limits.timeouts()) as wire:
+        async with http_wire(workspace.all_endpoints(), redactor, clock, HttpOptions(limits.timeouts())) as wire:
             retrying = RetryingWire(wire, policy=limits.retry_policy(), clock=clock, listener=self._waiting)
             session = TranscriptSession(retrying, redactor, clock, pool, workspace.price_book())
             try:

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from salvo.engine.wire.base import MAX_REPLY_BYTES
+from salvo.engine.wire.base import DEFAULT_HTTP
 
 if TYPE_CHECKING:
     from salvo.engine.runtime.clock import Clock
     from salvo.engine.runtime.redact import Redactor
-    from salvo.engine.wire.base import Endpoint, Timeouts
+    from salvo.engine.wire.base import Endpoint, HttpOptions
     from salvo.engine.wire.http import HttpWire
 
 
 def http_wire(
     endpoints: Mapping[str, Endpoint],
     redactor: Redactor,
-    *,
-    clock: Clock | None = None,
-    timeouts: Timeouts | None = None,
-    max_reply_bytes: int = MAX_REPLY_BYTES,
-    also_keep: tuple[str, ...] = (),
+    clock: Clock,
+    options: HttpOptions = DEFAULT_HTTP,
 ) -> HttpWire:
     """Return a wire that sends requests over HTTP, for commands that do not always need one."""
     from salvo.engine.wire.http import HttpWire  # aiohttp is slow to import
 
-    return HttpWire(
-        endpoints, redactor, clock=clock, timeouts=timeouts, max_reply_bytes=max_reply_bytes, also_keep=also_keep
-    )
+    return HttpWire(endpoints, redactor, clock, options)

@@ -17,7 +17,6 @@ from salvo.records import record
 Sink: TypeAlias = Callable[[bytes, Mapping[str, str]], Awaitable[None]]
 """Gets a piece of a reply, and the headers of the reply."""
 
-MAX_REPLY_BYTES = 64 * 1024 * 1024
 BATCH_HEADER = "x-salvo-batch"
 """Marks a reply that came through a provider's batch API, with the id of the batch. HttpWire never keeps it of a reply,
 so no server can set it; a recording has it, because the price of the reply depends on it."""
@@ -40,6 +39,17 @@ class Timeouts:
     connect: float = 10.0
     read: float = 300.0
     total: float = 600.0
+
+
+@record
+class HttpOptions:
+    timeouts: Timeouts = Timeouts()
+    max_reply_bytes: int = 64 * 1024 * 1024
+    also_keep: tuple[str, ...] = ()
+    """Headers of replies that are kept, besides the usual ones."""
+
+
+DEFAULT_HTTP = HttpOptions()
 
 
 @record

@@ -18,7 +18,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire import content_encoding
-from salvo.engine.wire.base import MAX_REPLY_BYTES, Endpoint, Streaming, Timeouts, WireReply, WireRequest
+from salvo.engine.wire.base import DEFAULT_HTTP, Endpoint, HttpOptions, Streaming, Timeouts, WireReply, WireRequest
 from salvo.engine.wire.content_encoding import BodyDecoder, ContentEncodingError
 from salvo.errors import (
     BrokenReplyError,
@@ -53,18 +53,15 @@ class HttpWire:
         self,
         endpoints: Mapping[str, Endpoint],
         redactor: Redactor,
-        *,
         clock: Clock | None = None,
-        timeouts: Timeouts | None = None,
-        max_reply_bytes: int = MAX_REPLY_BYTES,
-        also_keep: tuple[str, ...] = (),
+        options: HttpOptions = DEFAULT_HTTP,
     ) -> None:
         self._endpoints = dict(endpoints)
         self._redactor = redactor
         self._clock = clock or SystemClock()
-        self._timeouts = timeouts or Timeouts()
-        self._max_reply_bytes = max_reply_bytes
-        self._kept_headers = (*_KEPT_HEADERS, *also_keep)
+        self._timeouts = options.timeouts
+        self._max_reply_bytes = options.max_reply_bytes
+        self._kept_headers = (*_KEPT_HEADERS, *options.also_keep)
         self._routes: dict[tuple[str, str], _Route] = {}
         self._client_timeouts: dict[Timeouts, aiohttp.ClientTimeout] = {}
         self._reached: set[URL] = set()

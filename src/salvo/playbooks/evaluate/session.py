@@ -15,7 +15,7 @@ from salvo.engine.runtime.pool import Pool
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.wire import http_wire
 from salvo.engine.wire.addresses import is_web_address, without_password
-from salvo.engine.wire.base import Endpoint, Timeouts
+from salvo.engine.wire.base import Endpoint, HttpOptions, Timeouts
 from salvo.engine.wire.retry import RetryPolicy
 from salvo.errors import MissingKeyError, UsageError
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -131,11 +131,9 @@ class EvaluatorConfig:
             stack.push_async_callback(judge.close)
             wire = None
             if judge.provider and endpoint:
-                timeouts = Timeouts(read=self.timeout, total=self.timeout) if self.timeout else None
-                endpoints = {judge.provider: endpoint}
-                wire = await stack.enter_async_context(
-                    http_wire(endpoints, redactor, clock=self.clock, timeouts=timeouts)
-                )
+                timeouts = Timeouts(read=self.timeout, total=self.timeout) if self.timeout else Timeouts()
+                http = http_wire({judge.provider: endpoint}, redactor, self.clock, HttpOptions(timeouts))
+                wire = await stack.enter_async_context(http)
             yield EvaluationContext(
                 judge=judge,
                 wire=wire,

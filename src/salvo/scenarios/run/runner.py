@@ -22,7 +22,7 @@ from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cal
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire import http_wire
-from salvo.engine.wire.base import Endpoint, RecordingOptions, Wire
+from salvo.engine.wire.base import Endpoint, HttpOptions, RecordingOptions, Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, WorkerLostError
 from salvo.records import record
@@ -294,11 +294,10 @@ class Runner:
         """Open what the runs of a process share. A worker calls this, too."""
         if (loop := watched_loop()) is not None:
             loop.on_blocked = self.listener.blocked
-        timeouts = self.call_limits.timeouts()
         async with AsyncExitStack() as stack:
             pacer = self._pacer(add_room)
-            headers = pacer.headers if pacer else ()
-            http = http_wire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts, also_keep=headers)
+            options = HttpOptions(self.call_limits.timeouts(), also_keep=pacer.headers if pacer else ())
+            http = http_wire(self.endpoints, self.redactor, self.clock, options)
             wire = await stack.enter_async_context(http)
             session = Session(
                 wire,

@@ -19,7 +19,7 @@ from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire import http_wire
 from salvo.engine.wire.addresses import is_encrypted_or_loopback, split_origin
-from salvo.engine.wire.base import Endpoint, Timeouts, WireReply, WireRequest
+from salvo.engine.wire.base import Endpoint, HttpOptions, Timeouts, WireReply, WireRequest
 from salvo.errors import WireError
 from salvo.playbooks.accounts.pending_logins import PendingLogin
 from salvo.records import record
@@ -28,7 +28,7 @@ from salvo.web.oidc.settings import OidcSettings
 from salvo.web.responses import LoginProviderError
 
 TIMEOUTS = Timeouts(connect=5.0, read=10.0, total=15.0)
-_MAX_REPLY_BYTES = 1024 * 1024
+_HTTP = HttpOptions(max_reply_bytes=1024 * 1024)
 _DESCRIPTION_LIFETIME = timedelta(minutes=10)
 _MAX_REQUESTS = 8
 """Logins that ask the provider at the same time. Anybody can begin one."""
@@ -155,7 +155,7 @@ class OidcProvider:
             )
         async with (
             self._requests,
-            http_wire(endpoints, self._redactor, clock=self._clock, max_reply_bytes=_MAX_REPLY_BYTES) as wire,
+            http_wire(endpoints, self._redactor, self._clock, _HTTP) as wire,
         ):
             try:
                 reply = await wire.send(request)
