@@ -21,10 +21,11 @@ SalvoError
 │   │   ├── StreamCutError         a streamed answer broke off
 │   │   ├── AnswerPendingError      the question waits for a provider's batch
 │   │   └── NoBatchAnswerError      a provider's batch has no answer to the question
-│   ├── MissingKeyError        no API key; nothing was sent
-│   ├── WrongKeyError          401, 403
-│   ├── UnknownModelError      404; retired or misspelt
-│   ├── QuotaError             the account has no credit or quota left
+│   ├── AccessError            no call with this key and model can succeed
+│   │   ├── MissingKeyError        no API key; nothing was sent
+│   │   ├── WrongKeyError          401, 403
+│   │   ├── UnknownModelError      404; retired or misspelt
+│   │   └── QuotaError             the account has no credit or quota left
 │   ├── RateLimitError         429 after all retries
 │   ├── OverloadedError        5xx or 529 after all retries
 │   ├── ContextTooLongError    the conversation does not fit the model
@@ -207,28 +208,26 @@ class NoBatchAnswerError(WireError):
     may_succeed_later = False
 
 
-class MissingKeyError(ProviderError):
+class AccessError(ProviderError):
+    """No call with this key and model can succeed."""
+
+    is_permanent = True
+
+
+class MissingKeyError(AccessError):
     """There is no API key, so nothing was sent."""
 
-    is_permanent = True
 
-
-class WrongKeyError(ProviderError):
+class WrongKeyError(AccessError):
     """The provider does not accept the key, or the key has no access to this."""
 
-    is_permanent = True
 
-
-class UnknownModelError(ProviderError):
+class UnknownModelError(AccessError):
     """The provider does not know the model: its name is misspelt, or it was retired."""
 
-    is_permanent = True
 
-
-class QuotaError(ProviderError):
+class QuotaError(AccessError):
     """The account has no credit or quota left."""
-
-    is_permanent = True
 
 
 class RateLimitError(ProviderError):

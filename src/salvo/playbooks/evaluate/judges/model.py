@@ -11,13 +11,11 @@ from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import find_prices, usage_cost
 from salvo.engine.wire.base import Wire
 from salvo.errors import (
+    AccessError,
     ContextTooLongError,
-    MissingKeyError,
     ProviderError,
-    QuotaError,
     RateLimitError,
     RequestRefusedError,
-    UnknownModelError,
     WrongKeyError,
 )
 from salvo.playbooks.enums import Result
@@ -28,7 +26,7 @@ from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation
 
 UNPARSEABLE = "Evaluator returned unparseable response."
 
-_HOPELESS = (WrongKeyError, MissingKeyError, QuotaError, UnknownModelError, ContextTooLongError, RequestRefusedError)
+_HOPELESS = (AccessError, ContextTooLongError, RequestRefusedError)
 """All calls of an evaluation share key, model and texts, so one of these errors would repeat for all of them."""
 
 MAX_NOTE_LENGTH = 20_000
