@@ -1,9 +1,10 @@
-"""The bodies of requests about evaluations."""
+"""The bodies of requests about evaluations, and the parameters that many routes have."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from salvo.engine.chat import catalog
@@ -36,6 +37,9 @@ def _any_text(value: Any) -> str:
 Text = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string"})]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIMEOUT, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
+NameQuery = Annotated[str, Query(max_length=MAX_NAME_LENGTH)]
+Limit = Annotated[int, Query(ge=1, le=200)]
+Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
 class RequestModel(BaseModel):

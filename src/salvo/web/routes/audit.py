@@ -19,7 +19,7 @@ from salvo.playbooks.audit.verification import verify_store
 from salvo.playbooks.audit.verification.finding import VerificationFinding, VerificationState
 from salvo.playbooks.store.rows.audit_entries import AuditFilter
 from salvo.records import record
-from salvo.web.request_models import MAX_NAME_LENGTH
+from salvo.web.request_models import MAX_NAME_LENGTH, Limit
 from salvo.web.responses import ConflictError, JsonRoute
 from salvo.web.services import Services, ServicesDep
 
@@ -74,7 +74,7 @@ def list_audit_log(
     action: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="Only this action.")] = "",
     evaluation: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="Only this evaluation, by its id.")] = "",
     search: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="Only entries with this text.")] = "",
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: Limit = 50,
     offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
 ) -> AuditLogPage:
     """Return the audit log: who did what, when, to which evaluation, and whether the entries are unaltered."""

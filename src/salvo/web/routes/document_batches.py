@@ -25,7 +25,7 @@ from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.store.queueing.leases import TYPED_KEY
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.records import record
-from salvo.web.request_models import Name, RequestModel, needs_key
+from salvo.web.request_models import Limit, Name, Offset, RequestModel, needs_key
 from salvo.web.responses import ConflictError, JsonRoute, error_detail, file_response, file_route
 from salvo.web.routes import evaluations
 from salvo.web.routes.evaluations import Key
@@ -33,15 +33,13 @@ from salvo.web.services import ClientDep, Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api/document-batches", tags=["documents"], route_class=JsonRoute)
 
-MAX_DOCUMENTS = 1000
-
 
 class BatchCreate(RequestModel, json_schema_extra={"examples": [{"title": "Letters of May", "planned": 20}]}):
     """Documents that are about to be evaluated. Each is then started with the batch's id as `batch_id`."""
 
     title: Name
     subject: Name = Field(DEFAULT_SUBJECT, description="The subject of the evaluations.")
-    planned: int = Field(ge=1, le=MAX_DOCUMENTS, description="How many documents there will be.")
+    planned: int = Field(ge=1, le=1000, description="How many documents there will be.")
 
 
 class UnreadCreate(RequestModel, json_schema_extra={"examples": [{"file_name": "a.pdf", "message": "No text."}]}):
@@ -98,8 +96,8 @@ def create(body: BatchCreate, services: ServicesDep) -> DocumentBatch:
 @router.get("", operation_id="listDocumentBatches")
 def index(
     services: ServicesDep,
-    limit: Annotated[int, Query(ge=1, le=200)] = 20,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Limit = 20,
+    offset: Offset = 0,
 ) -> BatchesPage:
     """Return the batches, the newest first."""
     page = services.store.batches.page(limit=limit, offset=offset)

@@ -17,13 +17,11 @@ from salvo.playbooks.store.damage import damaged_evaluation
 from salvo.playbooks.store.history import HistoryFilters, HistorySort
 from salvo.playbooks.store.records import BaselineRecord, DamagedEvaluation, HistoryRow, TimelinePoint
 from salvo.records import record
-from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
+from salvo.web.request_models import MAX_NAME_LENGTH, Limit, Name, NameQuery, Offset, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep, UserDep
 
 router = APIRouter(prefix="/api", tags=["history"], route_class=JsonRoute)
-
-NameQuery = Annotated[str, Query(max_length=MAX_NAME_LENGTH)]
 
 
 @record
@@ -59,8 +57,8 @@ def history(
     ] = False,
     sort: Annotated[HistorySort, Query(description="What the rows are sorted by.")] = HistorySort.DATE,
     descending: Annotated[bool, Query(description="The newest, last or most severe first.")] = True,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> HistoryPage:
     """Return the evaluations, by default the newest first, including running and interrupted ones."""
     page = services.store.history(

@@ -28,7 +28,7 @@ from salvo.playbooks.review.events import ReviewAction, ReviewDraft
 from salvo.playbooks.review.rules import MAX_REASON_LENGTH
 from salvo.playbooks.store.damage import PARSE_ERRORS, damaged_row
 from salvo.records import record
-from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
+from salvo.web.request_models import MAX_NAME_LENGTH, Name, NameQuery, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.routes.reports import ReportTexts, report_texts
 from salvo.web.routes.reviews.reviews import PersonName
@@ -209,8 +209,8 @@ def decide(body: BlindDecisionCreate, services: ServicesDep, user: UserDep) -> B
 def results(
     services: ServicesDep,
     user: UserDep,
-    playbook_hash: Annotated[str, Query(max_length=MAX_NAME_LENGTH)],
-    evaluator: Annotated[str, Query(max_length=MAX_NAME_LENGTH)],
+    playbook_hash: NameQuery,
+    evaluator: NameQuery,
     reviewer: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="Who asks.")] = "",
 ) -> BlindReviewResult:
     """Return how well people agree with each other and with the evaluator.

@@ -21,7 +21,7 @@ from salvo.playbooks.review.state import CheckReview, FindingReview, SignOff, ev
 from salvo.playbooks.store.column_text import as_name
 from salvo.records import record
 from salvo.web.request_models import MAX_NAME_LENGTH as MAX_QUERY_LENGTH
-from salvo.web.request_models import Name, RequestModel
+from salvo.web.request_models import Limit, Name, Offset, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep, UserDep
 
@@ -206,8 +206,8 @@ def review_queue(
     me: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="The reviewer's name, for `assigned`.")] = "",
     subject: Annotated[str | None, Query(max_length=MAX_QUERY_LENGTH, description="Only this subject.")] = None,
     disagreements: Annotated[bool, Query(description="Only checks about which judges or reviewers disagree.")] = False,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> ReviewQueuePage:
     """Return the checks of stored reports that wait for a decision."""
     filters = QueueFilter(show, result, assigned, me.strip(), subject, disagreements)

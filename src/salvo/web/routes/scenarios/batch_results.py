@@ -34,9 +34,8 @@ from salvo.scenarios.report.tool_choices import ToolChoiceRow, choice_row
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.shards import is_named
 from salvo.scenarios.store.index import IndexEntry
-from salvo.web.request_models import MAX_NAME_LENGTH
+from salvo.web.request_models import MAX_NAME_LENGTH, Offset
 from salvo.web.responses import JsonRoute, file_response, file_route
-from salvo.web.routes.scenarios.batches import Offset
 from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api/batches/{batch_id}", tags=["batches"], route_class=JsonRoute)

@@ -21,7 +21,7 @@ from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.labels import RateLabels, rate_labels
 from salvo.scenarios.store.batch_catalog import BatchRow
 from salvo.web import events
-from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
+from salvo.web.request_models import MAX_NAME_LENGTH, Limit, Name, Offset, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
 
@@ -33,8 +33,6 @@ MAX_RUNS_IN_SERIES = 20_000
 """The newest runs, from which the points are computed."""
 
 ScenarioQuery = Annotated[str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this scenario.")]
-Limit = Annotated[int, Query(ge=1, le=200)]
-Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
 @record
