@@ -2,16 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable
 
 import pytest
 from inline_snapshot import snapshot
 
 from tests.cli.salvo.test_run import tidy
 from tests.scenarios.run.adapters.test_command import is_gone
-from tests.scenarios.run.conversation.test_speaker_check import SPEAKERS
 from tests.support.project import UserProject
-from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Script, Use, UseTools
+from tests.support.simulated_user import SPEAKERS, asks_who_speaks, knows_who_speaks, name_speakers
 
 RETURN = """
 scenario: return
@@ -123,7 +122,7 @@ def desk(request: ProviderRequest) -> Answer:
     return Say("You get 25 back." if "A-1001" in request.last_user else "Which order is it?")
 
 
-def with_user(*turns: str | list[str]) -> Callable[[ProviderRequest], Answer]:
+def with_user(*turns: str | list[str]) -> Script:
     """The simulated user gives the raw answers of each turn, in each run anew, one for each try; then it is done.
 
     It knows who says what, and takes its own messages for the user's.
@@ -132,25 +131,12 @@ def with_user(*turns: str | list[str]) -> Callable[[ProviderRequest], Answer]:
     def answer(request: ProviderRequest) -> Answer:
         if request.protocol == "anthropic":
             return desk(request)
-        if asks_who_speaks(request):
-            return Say(speakers(request))
         prompt = request.messages[1]["content"]
         turn = prompt.count('{"user":')
         answers = turns[turn] if turn < len(turns) else '{"message": "", "done": true}'
         return Say(answers if isinstance(answers, str) else answers[request.turn])
 
-    return answer
-
-
-def asks_who_speaks(request: ProviderRequest) -> bool:
-    return str(request.body["response_format"]["json_schema"]["name"]) == "speakers"
-
-
-def speakers(request: ProviderRequest, unknown: str = "person", **known: str) -> str:
-    """Answer who says each line; `unknown` says the message, and `known` are other answers for known lines."""
-    texts = [json.loads(line)["text"] for line in request.last_user.splitlines() if line.startswith("{")]
-    names = {**SPEAKERS, **known}
-    return json.dumps({f"line_{number}": names.get(text, unknown) for number, text in enumerate(texts, start=1)})
+    return knows_who_speaks(answer)
 
 
 def says(message: str) -> str:
@@ -204,11 +190,11 @@ def test_a_user_who_swaps_roles_in_words_that_no_rule_knows_is_corrected(project
     turns = with_user([says(swapped), says("I want my money."), says("It is A-1001.")])
 
     def answer(request: ProviderRequest) -> Answer:
-        if request.protocol == "openai" and asks_who_speaks(request):
-            unknown = (
+        if asks_who_speaks(request):
+            speaker = (
                 "agent" if swapped in request.last_user else "nobody" if "money." in request.last_user else "person"
             )
-            return Say(speakers(request, unknown))
+            return Say(name_speakers(request, speaker))
         return turns(request)
 
     project.write("simulated.yaml", SIMULATED)
@@ -234,11 +220,11 @@ def test_a_model_that_does_not_know_who_speaks_cannot_be_the_user(
     turns = with_user(says("I want my money."))
 
     def answer(request: ProviderRequest) -> Answer:
-        if request.protocol == "openai" and asks_who_speaks(request):
+        if asks_who_speaks(request):
             if answer_about_lines == "the provider fails":
                 return Fault.unauthorized()
             same = dict.fromkeys(SPEAKERS, "person")
-            return Say("The user." if answer_about_lines == "no JSON" else speakers(request, **same))
+            return Say("The user." if answer_about_lines == "no JSON" else name_speakers(request, **same))
         return turns(request)
 
     project.write("simulated.yaml", SIMULATED)

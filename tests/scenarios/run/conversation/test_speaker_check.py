@@ -12,17 +12,7 @@ from inline_snapshot import snapshot
 from salvo.engine.chat.judge import JudgeVote
 from salvo.engine.jsonio.json_schema import problems
 from salvo.scenarios.run.conversation.speaker_check import SpeakerCheck
-
-SPEAKERS = {
-    "I ordered a lamp two weeks ago and it never arrived. Can you find out where it is?": "person",
-    "That does not help me. I want my money back.": "person",
-    "Could you book a table for my wife and me?": "person",
-    "Welcome! How can I help you today?": "agent",
-    "I have cancelled your subscription. Is there anything else that I can do for you?": "agent",
-    "Let me check that for you. Could you give me your customer number, please?": "agent",
-    "The customer is impatient and wants a refund.": "nobody",
-    "Here is the next message that the person could write, as JSON.": "nobody",
-}
+from tests.support.simulated_user import SPEAKERS
 
 
 def check(message: str) -> SpeakerCheck:
