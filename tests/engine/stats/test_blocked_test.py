@@ -10,7 +10,7 @@ from scipy.stats import fisher_exact  # type: ignore[import-untyped]  # scipy sh
 
 from salvo.engine.stats import multiple_testing
 from salvo.engine.stats.multiple_testing import BlockedTest, blocked_test
-from salvo.engine.stats.rates import Tally
+from salvo.engine.stats.pass_rates import Tally
 
 Blocks = list[tuple[Tally, Tally]]
 tallies = st.integers(1, 6).flatmap(lambda runs: st.builds(Tally, st.integers(0, runs), st.just(runs)))

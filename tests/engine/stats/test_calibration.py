@@ -12,7 +12,7 @@ from salvo.engine.stats.calibration import (
     rate_verdict,
     with_run_sampling,
 )
-from salvo.engine.stats.rates import Interval, wilson
+from salvo.engine.stats.pass_rates import Interval, wilson
 
 
 @st.composite

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import t  # type: ignore[import-untyped]  # scipy ships no types
 
 from salvo.engine.stats.clusters import Cluster, clustered_mean, t_quantile
-from salvo.engine.stats.rates import Interval, clopper_pearson
+from salvo.engine.stats.pass_rates import Interval, clopper_pearson
 
 RATES = Interval(0.0, 1.0)
 

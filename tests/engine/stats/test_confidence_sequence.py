@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad  # type: ignore[import-untyped]  # scipy ships no types
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats.rates import Interval, clopper_pearson, confidence_sequence
+from salvo.engine.stats.pass_rates import Interval, clopper_pearson, confidence_sequence
 
 MAX_RUNS = 100
 counts = st.integers(1, 500).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))

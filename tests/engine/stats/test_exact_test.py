@@ -22,7 +22,7 @@ from salvo.engine.stats.exact_test import (
     mcnemar_interval,
     mcnemar_p,
 )
-from salvo.engine.stats.rates import Tally
+from salvo.engine.stats.pass_rates import Tally
 
 
 def tallies(most: int) -> st.SearchStrategy[Tally]:

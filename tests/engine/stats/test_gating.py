@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
 from salvo.engine.stats.gating import MAX_MORE_RUNS, Gate, fewest_runs_to_pass, fixed_runs_needed, gate
-from salvo.engine.stats.rates import clopper_pearson
+from salvo.engine.stats.pass_rates import clopper_pearson
 
 counts = st.integers(1, 300).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 bars = st.sampled_from([0.1, 0.5, 0.8, 0.9, 0.95])

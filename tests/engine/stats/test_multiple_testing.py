@@ -8,7 +8,7 @@ from scipy.stats import false_discovery_control  # type: ignore[import-untyped] 
 
 from salvo.engine.stats.exact_test import exact_p
 from salvo.engine.stats.multiple_testing import benjamini_hochberg, blocked_test, needed_p_values
-from salvo.engine.stats.rates import Tally
+from salvo.engine.stats.pass_rates import Tally
 
 p_values = st.lists(st.floats(0, 1), max_size=40)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.stats.rates import Tally, newcombe
+from salvo.engine.stats.pass_rates import Tally, newcombe
 
 tallies = st.integers(1, 500).flatmap(lambda runs: st.builds(Tally, st.integers(0, runs), st.just(runs)))
 

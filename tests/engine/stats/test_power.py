@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
 from salvo.engine.stats.exact_test import exact_p
+from salvo.engine.stats.pass_rates import Tally
 from salvo.engine.stats.power import visible_drop, visible_rise
-from salvo.engine.stats.rates import Tally
 
 
 def chance_of_seeing(a: Tally, runs_b: int, rate_b: float, alpha: float) -> float:

@@ -16,8 +16,8 @@ from salvo.engine.stats.clusters import Cluster, clustered_mean
 from salvo.engine.stats.exact_test import exact_p, mcnemar_p
 from salvo.engine.stats.gating import gate
 from salvo.engine.stats.judge_advice import judge_share_interval, more_runs_or_votes
+from salvo.engine.stats.pass_rates import Interval, Tally, chances_of_k, clopper_pearson, newcombe
 from salvo.engine.stats.power import visible_drop, visible_rise
-from salvo.engine.stats.rates import Interval, Tally, chances_of_k, clopper_pearson, newcombe
 from salvo.engine.stats.sequential import CorrectedRate, SequentialPlan
 
 pytestmark = pytest.mark.referee

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.engine.stats.gating import fixed_runs_needed
-from salvo.engine.stats.rates import clopper_pearson
+from salvo.engine.stats.pass_rates import clopper_pearson
 from salvo.engine.stats.sequential import (
     MAX_CALIBRATED_RUNS,
     MAX_CORRECTED_RUNS,

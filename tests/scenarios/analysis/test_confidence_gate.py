@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.stats.rates import Tally
+from salvo.engine.stats.pass_rates import Tally
 from salvo.scenarios.analysis.confidence_gate import gate_evidence, is_unsettled
 from salvo.scenarios.analysis.summary import BatchVerdict, summarise
 from salvo.scenarios.report.terminal import verdict

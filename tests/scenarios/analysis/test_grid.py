@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.engine.stats.multiple_testing import blocked_test
-from salvo.engine.stats.rates import Tally
+from salvo.engine.stats.pass_rates import Tally
 from salvo.scenarios.analysis.grid import Grid, Standing, build_grids
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report.grid import notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from salvo.engine.stats.judge_agreement import AgreementDrop, IntervalEstimate, JudgeQuality, ReviewerAgreement
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.engine.text.formatting import NamedValue, at_least, at_most, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from salvo.engine.stats.gating import GateVerdict
-from salvo.engine.stats.rates import Interval, check_counts, clopper_pearson, confidence_sequence, wilson
+from salvo.engine.stats.pass_rates import Interval, check_counts, clopper_pearson, confidence_sequence, wilson
 from salvo.records import record
 
 FEWEST_PER_STRATUM = 5

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from salvo.engine.stats.beta import at_least, largest_small, log_choose
-from salvo.engine.stats.rates import Interval, Tally, check_counts, clopper_pearson
+from salvo.engine.stats.pass_rates import Interval, Tally, check_counts, clopper_pearson
 
 MAX_RUNS_FOR_BOSCHLOO = 400
 """The limit for the runs of both sides together. Beyond it Fisher's p-value is used."""

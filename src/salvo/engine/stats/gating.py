@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import Literal, NamedTuple
 
 from salvo.engine.stats.beta import at_least
-from salvo.engine.stats.rates import Interval, check_confidence, check_min_pass_rate, clopper_pearson
+from salvo.engine.stats.pass_rates import Interval, check_confidence, check_min_pass_rate, clopper_pearson
 
 MAX_MORE_RUNS = 10_000
 """More further runs than this are not useful advice."""

@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from salvo.engine.stats.rates import Interval, clopper_pearson, percentile
+from salvo.engine.stats.pass_rates import Interval, clopper_pearson, percentile
 from salvo.engine.stats.voting import components_of_counts
 
 RESAMPLES = 1_000

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import NamedTuple, TypeVar
 
 from salvo.engine.stats.exact_test import fisher
-from salvo.engine.stats.rates import Interval, percentile
+from salvo.engine.stats.pass_rates import Interval, percentile
 from salvo.records import record
 
 Item = TypeVar("Item", bound=Hashable)

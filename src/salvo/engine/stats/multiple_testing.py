@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from salvo.engine.stats.beta import log_choose
-from salvo.engine.stats.rates import Tally, check_counts
+from salvo.engine.stats.pass_rates import Tally, check_counts
 
 MAX_PRODUCTS = 1_000_000
 """The limit on multiplications for an exact result (a fraction of a second). Beyond it an approximation is used."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from salvo.engine.stats.beta import at_least, log_choose
 from salvo.engine.stats.exact_test import fisher, fisher_threshold
-from salvo.engine.stats.rates import Tally, check_counts
+from salvo.engine.stats.pass_rates import Tally, check_counts
 
 POWER = 0.8
 """A visible difference would be detected in this share of cases: 8 of 10."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from salvo.engine.stats.beta import largest_small, log_choose
-from salvo.engine.stats.rates import Interval, check_confidence, check_min_pass_rate, log_martingale
+from salvo.engine.stats.pass_rates import Interval, check_confidence, check_min_pass_rate, log_martingale
 
 MAX_CALIBRATED_RUNS = 2_000
 """Beyond this number the thresholds are those for any number of runs, which need a few more runs."""

@@ -25,7 +25,7 @@ from salvo.engine.stats.judge_agreement import (
     judge_quality,
     reviewer_pairs,
 )
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.playbooks.enums import DERIVED, Result
 from salvo.playbooks.review.labels import deciding_events
 from salvo.playbooks.review.queue import QueuedReport

@@ -11,7 +11,7 @@ from typing import Any
 
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.stats.rates import Tally
+from salvo.engine.stats.pass_rates import Tally
 from salvo.engine.text.formatting import path_label
 from salvo.records import record
 from salvo.scenarios.analysis.summary import AssertionSummary, summarise

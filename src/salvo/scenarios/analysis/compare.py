@@ -14,8 +14,8 @@ from enum import StrEnum
 from salvo.engine.stats.clusters import Cluster, ClusteredMean, clustered_mean
 from salvo.engine.stats.exact_test import exact_p, mcnemar_interval, mcnemar_p
 from salvo.engine.stats.multiple_testing import BlockedTest, benjamini_hochberg, blocked_test, needed_p_values
+from salvo.engine.stats.pass_rates import Interval, Tally, newcombe
 from salvo.engine.stats.power import visible_drop, visible_rise
-from salvo.engine.stats.rates import Interval, Tally, newcombe
 from salvo.records import record
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference, config_differences
 from salvo.scenarios.analysis.divergence import Divergence

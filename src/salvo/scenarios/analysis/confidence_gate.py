@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from salvo.engine.stats.gating import GateVerdict, exact_interval, fewest_runs_to_pass, fixed_runs_needed, gate
-from salvo.engine.stats.rates import Interval, Tally, confidence_sequence
+from salvo.engine.stats.pass_rates import Interval, Tally, confidence_sequence
 from salvo.engine.stats.sequential import SequentialPlan
 from salvo.engine.text.formatting import at_least, exact_percent, pluralize
 from salvo.records import record

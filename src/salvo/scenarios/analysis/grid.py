@@ -17,7 +17,7 @@ from typing import NamedTuple
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.clusters import ClusteredMean, clustered_mean
 from salvo.engine.stats.multiple_testing import blocked_test
-from salvo.engine.stats.rates import Interval, Tally
+from salvo.engine.stats.pass_rates import Interval, Tally
 from salvo.records import record
 from salvo.scenarios.analysis.compare import ALPHA
 from salvo.scenarios.analysis.suite import case_clusters, cell_rate

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from salvo.engine.stats.clusters import Cluster, ClusteredMean, clustered_mean
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.records import record
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
 from salvo.scenarios.result import CASE, Cause

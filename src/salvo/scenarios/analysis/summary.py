@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.stats.rates import ChancesOfK, Interval, Tally, chances_of_k, clopper_pearson, percentile
+from salvo.engine.stats.pass_rates import ChancesOfK, Interval, Tally, chances_of_k, clopper_pearson, percentile
 from salvo.records import record
 from salvo.scenarios.analysis.confidence_gate import (
     GateEvidence,

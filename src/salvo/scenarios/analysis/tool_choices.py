@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from salvo.engine.stats.rates import Interval, clopper_pearson
+from salvo.engine.stats.pass_rates import Interval, clopper_pearson
 from salvo.scenarios.result import MCP, UNFINISHED, AgentRunResult, Batch
 
 NO_TOOL = "(no tool)"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from salvo.engine.stats.calibration import NeededLabels, Stratum
 from salvo.engine.stats.gating import GateVerdict
 from salvo.engine.stats.judge_agreement import AgreementDrop, JudgeQuality, ReviewerPair
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.records import record
 
 

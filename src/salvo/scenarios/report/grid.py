@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.engine.text.formatting import at_least, at_most, first_lines, percent, pluralize, points, truncate
 from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table

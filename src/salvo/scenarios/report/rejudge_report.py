@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from salvo.engine.stats.judge_advice import Advice, judge_share_interval, more_runs_or_votes
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.engine.stats.voting import Components, Reliability, components, reliability
 from salvo.engine.text.formatting import at_least, at_most, money, or_unknown, percent, pluralize
 from salvo.engine.text.unicode_escape import printable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.engine.text.formatting import at_least, at_most
 from salvo.records import record
 from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from salvo.engine.stats.rates import clopper_pearson
+from salvo.engine.stats.pass_rates import clopper_pearson
 from salvo.playbooks.evaluate.judges import rules_calibration
 from salvo.playbooks.evaluate.judges.rules.engine import JUDGES, judge
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge

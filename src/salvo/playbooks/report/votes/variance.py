@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from salvo.engine.stats import voting
-from salvo.engine.stats.rates import clopper_pearson
+from salvo.engine.stats.pass_rates import clopper_pearson
 from salvo.engine.text.formatting import at_least
 from salvo.playbooks.enums import Aggregation, Mode, Result, Severity
 from salvo.playbooks.evaluate.votes import JudgeAnswer

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.engine.text.formatting import NamedValue
 from salvo.records import record
 from salvo.scenarios.analysis.comparison_inputs import suite_summaries

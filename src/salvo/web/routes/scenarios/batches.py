@@ -12,7 +12,7 @@ from pydantic import Field
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.pool import is_set_within
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.records import record
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.scored_sides import ScoredSides

@@ -10,7 +10,7 @@ from pydantic import Field
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.agreement_wording import drop_sentence, pair_sentence, quality_rows
 from salvo.engine.stats.gating import GateVerdict
-from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.pass_rates import Interval
 from salvo.engine.text.formatting import NamedValue
 from salvo.errors import UnknownIdError, UsageError
 from salvo.records import record

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats.rates import Interval, clopper_pearson, pass_hat_k, wilson
+from salvo.engine.stats.pass_rates import Interval, clopper_pearson, pass_hat_k, wilson
 
 counts = st.integers(1, 2_000).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
