@@ -15,6 +15,7 @@ from salvo.playbooks.accounts import passwords
 from salvo.playbooks.accounts.login_attempts import FIRST_WAIT, FREE_ATTEMPTS, LONGEST_WAIT
 from salvo.playbooks.accounts.users import Role
 from salvo.playbooks.store.store import EvaluationStore
+from salvo.web import events
 from salvo.web.app import create_app
 from salvo.web.roles import OPERATION_ROLES
 from salvo.web.sessions import IDLE_LIFETIME
@@ -137,15 +138,18 @@ async def test_a_user_session_ends_when_it_is_not_used(url: str, serve: Serve) -
         assert (await api.ask("GET", "/api/about")).status == 401
 
 
-async def test_a_disabled_user_is_out_at_once_and_their_streams_end(team: WebServer, url: str) -> None:
+async def test_a_disabled_user_is_out_at_once_and_their_streams_end(
+    team: WebServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "KEEPALIVE_SECONDS", 0.1)  # a stream ends when something is sent
     async with user_browser(team, BOB) as api, asyncio.timeout(60):
-        events = api.listen("/api/batches/events")
-        assert (await anext(events)).event == "watching"
+        stream = api.listen("/api/batches/events")
+        assert (await anext(stream)).event == "watching"
         with EvaluationStore.open(url, SystemClock()) as store:
             store.accounts.users.set_disabled(BOB, disabled=True)
         assert (await api.ask("GET", "/api/about")).status == 401
         assert (await log_in(api, BOB)).status == 403
-        assert [event async for event in events] == []
+        assert [event async for event in stream] == []
         with EvaluationStore.open(url, SystemClock()) as store:
             store.accounts.users.set_disabled(BOB, disabled=False)
         assert (await api.ask("GET", "/api/about")).status == 401  # the old session stays ended

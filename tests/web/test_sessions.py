@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from salvo.web import events
 from salvo.web.sessions import CODE_LIFETIME, IDLE_LIFETIME, LONGEST_LIFETIME, MAX_ATTEMPTS
 from salvo.web.settings import LOOPBACK
 from tests.support.clock import HeldClock
@@ -214,14 +215,17 @@ async def test_logging_out_ends_the_session_and_no_other(shared: WebServer) -> N
         assert (await browser.status(), await other.status()) == (401, 200)
 
 
-async def test_logging_out_ends_the_streams_that_the_session_opened(shared: WebServer) -> None:
+async def test_logging_out_ends_the_streams_that_the_session_opened(
+    shared: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "KEEPALIVE_SECONDS", 0.1)  # a stream ends when something is sent
     async with stranger(shared.url) as api, asyncio.timeout(60):
         browser = Browser(shared, api)
         await browser.log_in()
-        events = api.listen("/api/batches/events", cookie=browser.cookie)
-        assert (await anext(events)).event == "watching"
+        stream = api.listen("/api/batches/events", cookie=browser.cookie)
+        assert (await anext(stream)).event == "watching"
         await browser.ask("DELETE", "/api/session")
-        assert [event async for event in events] == []
+        assert [event async for event in stream] == []
 
 
 async def test_a_session_ends_with_its_server(serve: Serve) -> None:
