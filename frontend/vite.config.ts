@@ -21,7 +21,13 @@ export default defineConfig({
     ),
   },
   test: {
-    environment: "happy-dom",
-    include: ["src/**/*.test.{ts,tsx}"],
+    // A simulated page takes long to set up, and each file gets its own. Tests of functions need none.
+    projects: [
+      {
+        extends: true,
+        test: { name: "functions", environment: "node", isolate: false, include: ["src/**/*.test.ts"] },
+      },
+      { extends: true, test: { name: "components", environment: "happy-dom", include: ["src/**/*.test.tsx"] } },
+    ],
   },
 });

@@ -123,19 +123,18 @@ def is_json(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KEYS)
-def test_a_key_does_not_survive(kind: str, place: str) -> None:
+def test_a_key_does_not_survive(kind: str) -> None:
     redactor = Redactor()
-    value = PLACES[place](KEYS[kind])
-    clean = redactor.json(value)
-    assert not survives(UPPER if "aws" in kind else RUN, clean)
-    assert PLACEHOLDER in json.dumps(clean)
-    assert redactor.may_touch(stable_text(value))
-    assert redactor.json(clean) == clean
+    for place, put in PLACES.items():
+        value = put(KEYS[kind])
+        clean = redactor.json(value)
+        assert not survives(UPPER if "aws" in kind else RUN, clean), place
+        assert PLACEHOLDER in json.dumps(clean), place
+        assert redactor.may_touch(stable_text(value)), place
+        assert redactor.json(clean) == clean, place
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     "secret",
     [
@@ -153,13 +152,14 @@ def test_a_key_does_not_survive(kind: str, place: str) -> None:
         "\x00\x01\x7f\u2028 control",
     ],
 )
-def test_a_secret_of_the_environment_does_not_survive(secret: str, place: str) -> None:
+def test_a_secret_of_the_environment_does_not_survive(secret: str) -> None:
     redactor = Redactor([secret])
-    value = PLACES[place](secret)
-    clean = redactor.json(value)
-    assert not survives(secret, clean)
-    assert redactor.may_touch(stable_text(value))
-    assert redactor.json(clean) == clean
+    for place, put in PLACES.items():
+        value = put(secret)
+        clean = redactor.json(value)
+        assert not survives(secret, clean), place
+        assert redactor.may_touch(stable_text(value)), place
+        assert redactor.json(clean) == clean, place
 
 
 @pytest.mark.parametrize("number", [12345678, -12345678, 1234567890, 12345678.0, 0.12345678])

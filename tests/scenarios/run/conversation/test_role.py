@@ -964,31 +964,35 @@ DOES_NOT_BEGIN = [
 ]
 
 
-@pytest.mark.parametrize("message", SERVES_OR_NARRATES)
+def role_problem(message: str, agent: list[str]) -> str:
+    """Return how the message breaks a rule, if it speaks as the agent."""
+    problems = " ".join(violations(message, FACTS, agent, []))
+    return problems if "speaks as the agent" in problems else ""
+
+
 @pytest.mark.parametrize("agent", [[], AGENT], ids=["first", "later"])
-def test_who_serves_welcomes_or_narrates_is_caught(message: str, agent: list[str]) -> None:
-    assert "speaks as the agent" in " ".join(violations(message, FACTS, agent, []))
+def test_who_serves_welcomes_or_narrates_is_caught(agent: list[str]) -> None:
+    assert [message for message in SERVES_OR_NARRATES if not role_problem(message, agent)] == []
 
 
-@pytest.mark.parametrize("message", BEGINS_AS_AGENT)
-def test_a_first_message_that_answers_or_tells_the_other_what_they_want_is_caught(message: str) -> None:
-    assert "speaks as the agent" in " ".join(violations(message, FACTS, [], []))
+def test_a_first_message_that_answers_or_tells_the_other_what_they_want_is_caught() -> None:
+    assert [message for message in BEGINS_AS_AGENT if not role_problem(message, [])] == []
 
 
-@pytest.mark.parametrize("message", SAID_BY_CUSTOMERS)
 @pytest.mark.parametrize("agent", [[], AGENT], ids=["first", "later"])
-def test_what_customers_say_is_not_caught(message: str, agent: list[str]) -> None:
-    assert violations(message, FACTS, agent, []) == []
+def test_what_customers_say_is_not_caught(agent: list[str]) -> None:
+    found = {message: violations(message, FACTS, agent, []) for message in SAID_BY_CUSTOMERS}
+    assert {message: problems for message, problems in found.items() if problems} == {}
 
 
-@pytest.mark.parametrize("message", SAID_BY_CUSTOMERS_LATER)
-def test_what_customers_answer_is_not_caught(message: str) -> None:
-    assert violations(message, FACTS, AGENT, []) == []
+def test_what_customers_answer_is_not_caught() -> None:
+    found = {message: violations(message, FACTS, AGENT, []) for message in SAID_BY_CUSTOMERS_LATER}
+    assert {message: problems for message, problems in found.items() if problems} == {}
 
 
-@pytest.mark.parametrize("message", DOES_NOT_BEGIN)
-def test_a_first_message_that_is_about_nothing_is_caught(message: str) -> None:
-    assert "does not begin a conversation" in " ".join(violations(message, FACTS, [], []))
+def test_a_first_message_that_is_about_nothing_is_caught() -> None:
+    problems = {message: " ".join(violations(message, FACTS, [], [])) for message in DOES_NOT_BEGIN}
+    assert [message for message in DOES_NOT_BEGIN if "does not begin a conversation" not in problems[message]] == []
 
 
 def test_a_first_message_may_name_what_the_user_knows_or_wants_in_another_form() -> None:
