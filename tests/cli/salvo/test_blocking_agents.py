@@ -76,6 +76,7 @@ RESPONDING = (
         pytest.param("sleeper:Agent", RESPONDING.format(kind=""), id="a sync respond"),
     ],
 )
+@pytest.mark.load
 def test_the_timeout_holds_however_the_agent_is_called(project: UserProject, adapter: str, code: str) -> None:
     write(project, "sleeper", "pass", timeout=2)
     project.write("sleeper.py", code)
@@ -95,6 +96,7 @@ def test_the_timeout_holds_however_the_agent_is_called(project: UserProject, ada
     ],
     ids=["a loop", "tasks of its own", "except Exception"],
 )
+@pytest.mark.load
 def test_whatever_blocks_is_interrupted(project: UserProject, body: str) -> None:
     write(project, "busy", body, timeout=1.5)
     agent = project.folder / "busy.py"
@@ -102,6 +104,7 @@ def test_whatever_blocks_is_interrupted(project: UserProject, body: str) -> None
     assert outcomes_of(project.salvo("run", "--json")) == {"busy": [("failed", "timeout")]}
 
 
+@pytest.mark.load
 def test_the_time_in_which_another_run_blocks_is_not_counted(project: UserProject) -> None:
     write(project, "patient", "await asyncio.sleep(1)", timeout=4.5, runs=3)
     write(project, "sleeper", "await asyncio.sleep(0.3)\ntime.sleep(30)", timeout=5)
@@ -152,6 +155,7 @@ def test_a_late_return_is_a_timeout_even_if_nothing_could_interrupt_it(project: 
     ],
     ids=["once", "always", "everything", "a task of its own"],
 )
+@pytest.mark.load
 def test_an_agent_that_swallows_its_cancellation_does_not_survive_its_timeout(project: UserProject, body: str) -> None:
     write(project, "stubborn", body, timeout=0.5, runs=2)
     agent = project.folder / "stubborn.py"
@@ -188,6 +192,7 @@ def run_quickly(project: UserProject, *arguments: str) -> "subprocess.CompletedP
 
 
 @pytest.mark.parametrize("body", [CATCHES_ALL, LOCKED_DATABASE], ids=["catches everything", "waits in C"])
+@pytest.mark.load
 def test_the_command_ends_if_the_loop_stays_blocked_after_the_timeout(project: UserProject, body: str) -> None:
     write(project, "immortal", FIRST_RUNS_PASS + body, timeout=1, runs=6)
     ran = run_quickly(project, "run", "-j", "2", "--seed", "1", "--record", "-o", "report.xml")
@@ -258,6 +263,7 @@ def test_an_agent_that_blocks_again_and_again_does_not_survive_its_timeout(proje
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.load
 def test_a_second_signal_ends_a_run_that_blocks_and_catches_everything(
     project: UserProject, number: signal.Signals
 ) -> None:

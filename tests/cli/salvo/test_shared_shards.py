@@ -85,6 +85,7 @@ def shared(request: pytest.FixtureRequest, greeting: UserProject) -> SharedStore
 
 
 @pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
+@pytest.mark.load
 def test_rounds_of_all_shards_end_where_one_process_would_have_ended(shared: SharedStore, tmp_path: Path) -> None:
     counted = CountedProvider()
     options = ("--until-sure", "--max-runs", "60", "--batch", "nightly")
@@ -121,6 +122,7 @@ def test_a_shard_makes_what_missing_shards_leave(shared: SharedStore) -> None:
 
 
 @pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
+@pytest.mark.load
 def test_a_killed_shard_is_replaced_by_the_others(shared: SharedStore) -> None:
     counted = CountedProvider(delay=0.3)
     options = ("--until-sure", "--max-runs", "60", "--batch", "nightly", "-j", "4")
@@ -158,6 +160,7 @@ def test_all_shards_together_spend_one_budget(shared: SharedStore) -> None:
 
 
 @pytest.mark.parametrize("shared", MANY_PROCESSES, indirect=True)
+@pytest.mark.load
 def test_what_a_killed_shard_did_not_spend_is_spent_by_the_others(shared: SharedStore) -> None:
     counted = CountedProvider(delay=0.2)
     shared.project.write("scenarios/greet.yaml", SCENARIO.replace("confidence: 0.9", "runs: 200"))
